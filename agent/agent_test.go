@@ -1,4 +1,4 @@
-package agent_test
+package agent
 
 import (
 	"context"
@@ -18,7 +18,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
@@ -88,13 +87,13 @@ var empty = sync.OnceValues(func() ([]byte, error) {
 })
 
 // agent returns an agent with options.
-func (w *world) agent(o agent.Options) *agent.Agent {
+func (w *world) agent(o Options) *Agent {
 	w.Helper()
 	o.Engine = w.db.Engine()
 	if o.Model == "" {
 		o.Model = "claude-sonnet-4-5"
 	}
-	a, err := agent.New(w.client, o)
+	a, err := New(w.client, o)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -109,15 +108,15 @@ func (w *world) legal() {
 	}
 }
 
-// ran reads a run to its end.
-func ran(t *testing.T, events iter.Seq2[agent.Event, error]) (all []agent.Event, o agent.Outcome, err error) {
+// finished reads a run to its end.
+func finished(t *testing.T, events iter.Seq2[Event, error]) (all []Event, o Outcome, err error) {
 	t.Helper()
 	for e, fault := range events {
 		all = append(all, e)
 		err = errors.Join(err, fault)
 	}
-	if len(all) == 0 || all[len(all)-1].Kind != agent.EventDone {
-		t.Fatalf("the run ends with %v, not with %s", all, agent.EventDone)
+	if len(all) == 0 || all[len(all)-1].Kind != EventDone {
+		t.Fatalf("the run ends with %v, not with %s", all, EventDone)
 	}
 	return all, *all[len(all)-1].Outcome, err
 }
@@ -160,16 +159,16 @@ func TestARunMakesTheCallsOfTheModel(t *testing.T) {
 		A int `json:"a"`
 		B int `json:"b"`
 	}
-	add := agent.Func("add", "Adds.", func(_ context.Context, _ *agent.Call, s sum) (agent.Result, error) {
-		return agent.Result{Text: fmt.Sprint("it is ", s.A+s.B)}, nil
+	add := Func("add", "Adds.", func(_ context.Context, _ *Call, s sum) (Result, error) {
+		return Result{Text: fmt.Sprint("it is ", s.A+s.B)}, nil
 	})
-	fail := agent.Tool{Name: "fail", Run: func(context.Context, *agent.Call) (agent.Result, error) {
-		return agent.Result{}, errors.New("it does not work")
+	fail := Tool{Name: "fail", Run: func(context.Context, *Call) (Result, error) {
+		return Result{}, errors.New("it does not work")
 	}}
-	panics := agent.Tool{Name: "panics", Run: func(context.Context, *agent.Call) (agent.Result, error) { panic("oops") }}
-	a := w.agent(agent.Options{System: "You add.", Tools: []agent.Tool{add, fail, panics}})
-	all, o, err := ran(t, a.Run(t.Context(), "What is 2 and 3?"))
-	if err != nil || o.Stop != agent.StopAnswered || o.Spent.Turns != 2 || o.Spent.Money == 0 {
+	panics := Tool{Name: "panics", Run: func(context.Context, *Call) (Result, error) { panic("oops") }}
+	a := w.agent(Options{System: "You add.", Tools: []Tool{add, fail, panics}})
+	all, o, err := finished(t, a.Run(t.Context(), "What is 2 and 3?"))
+	if err != nil || o.Stop != StopAnswered || o.Spent.Turns != 2 || o.Spent.Money == 0 {
 		t.Fatalf("outcome %+v, error %v", o, err)
 	}
 	for _, want := range []string{"it is 5", "it does not work", "oops", `no tool "none"`, "add fail panics", "missing: b"} {
@@ -177,14 +176,14 @@ func TestARunMakesTheCallsOfTheModel(t *testing.T) {
 			t.Errorf("the model was not told %q:\n%s", want, o.Text)
 		}
 	}
-	var kinds []agent.EventKind
+	var kinds []EventKind
 	for _, e := range all {
-		if e.Kind != agent.EventText {
+		if e.Kind != EventText {
 			kinds = append(kinds, e.Kind)
 		}
 	}
-	calls := slices.Repeat([]agent.EventKind{agent.EventCall, agent.EventResult}, 5)
-	want := append(append([]agent.EventKind{agent.EventUser, agent.EventMessage}, calls...), agent.EventMessage, agent.EventDone)
+	calls := slices.Repeat([]EventKind{EventCall, EventResult}, 5)
+	want := append(append([]EventKind{EventUser, EventMessage}, calls...), EventMessage, EventDone)
 	if !slices.Equal(kinds, want) {
 		t.Errorf("events %v, want %v", kinds, want)
 	}
@@ -200,27 +199,27 @@ func TestReadsAreMadeSideBySide(t *testing.T) {
 		return says(text(strings.Join(results(p), ", ")))
 	}))
 	both := make(chan bool)
-	meet := agent.Tool{Name: "meet", ReadOnly: true, Run: func(ctx context.Context, c *agent.Call) (agent.Result, error) {
+	meet := Tool{Name: "meet", ReadOnly: true, Run: func(ctx context.Context, c *Call) (Result, error) {
 		c.Progress("waiting")
 		select {
 		case both <- true:
 		case <-both:
 		case <-ctx.Done():
-			return agent.Result{}, ctx.Err()
+			return Result{}, ctx.Err()
 		}
-		return agent.Result{Text: "met"}, nil
+		return Result{Text: "met"}, nil
 	}}
-	all, o, err := ran(t, w.agent(agent.Options{Tools: []agent.Tool{meet}}).Run(t.Context(), "Meet."))
+	all, o, err := finished(t, w.agent(Options{Tools: []Tool{meet}}).Run(t.Context(), "Meet."))
 	if err != nil || o.Text != "met, met" {
 		t.Fatalf("outcome %+v, error %v", o, err)
 	}
-	if n := count(all, agent.EventProgress); n != 2 {
+	if n := count(all, EventProgress); n != 2 {
 		t.Errorf("%d reports of progress, want 2", n)
 	}
 	w.legal()
 }
 
-func count(all []agent.Event, k agent.EventKind) (n int) {
+func count(all []Event, k EventKind) (n int) {
 	for _, e := range all {
 		if e.Kind == k {
 			n++
@@ -237,10 +236,10 @@ func TestALongResultIsCut(t *testing.T) {
 		}
 		return says(text(results(p)[0]))
 	}))
-	long := agent.Tool{Name: "long", Most: 500, Run: func(context.Context, *agent.Call) (agent.Result, error) {
-		return agent.Result{Text: "BEGIN" + strings.Repeat("é", 5000) + "END", Rest: "read it with offset 9"}, nil
+	long := Tool{Name: "long", Most: 500, Run: func(context.Context, *Call) (Result, error) {
+		return Result{Text: "BEGIN" + strings.Repeat("é", 5000) + "END", Rest: "read it with offset 9"}, nil
 	}}
-	_, o, err := ran(t, w.agent(agent.Options{Tools: []agent.Tool{long}}).Run(t.Context(), "Go."))
+	_, o, err := finished(t, w.agent(Options{Tools: []Tool{long}}).Run(t.Context(), "Go."))
 	n := len([]rune(o.Text))
 	if err != nil || n > 500 || n < 480 || !strings.HasPrefix(o.Text, "BEGIN") || !strings.HasSuffix(o.Text, "END") || !strings.Contains(o.Text, "of 5008 characters are left out here. To get the rest: read it with offset 9") {
 		t.Errorf("%d characters, error %v: %s", n, err, o.Text)
@@ -257,28 +256,28 @@ func TestCallsWaitToBeAllowed(t *testing.T) {
 		return says(text(strings.Join(results(p), "; ")))
 	}))
 	var wrote []string
-	write := agent.Tool{Name: "write", Ask: true,
-		Run: func(_ context.Context, c *agent.Call) (agent.Result, error) {
+	write := Tool{Name: "write", Ask: true,
+		Run: func(_ context.Context, c *Call) (Result, error) {
 			wrote = append(wrote, string(c.Arguments))
-			return agent.Result{Text: "wrote " + string(c.Arguments)}, nil
+			return Result{Text: "wrote " + string(c.Arguments)}, nil
 		},
-		Preview: func(_ context.Context, c *agent.Call) (string, error) { return "+" + string(c.Arguments), nil },
+		Preview: func(_ context.Context, c *Call) (string, error) { return "+" + string(c.Arguments), nil },
 	}
-	s := w.agent(agent.Options{Tools: []agent.Tool{write}}).Session("")
-	all, o, err := ran(t, s.Run(t.Context(), "Write."))
-	if err != nil || o.Stop != agent.StopApproval || count(all, agent.EventApproval) != 3 || len(wrote) != 0 {
+	s := w.agent(Options{Tools: []Tool{write}}).Session("")
+	all, o, err := finished(t, s.Run(t.Context(), "Write."))
+	if err != nil || o.Stop != StopApproval || count(all, EventApproval) != 3 || len(wrote) != 0 {
 		t.Fatalf("outcome %+v, error %v, wrote %q", o, err, wrote)
 	}
 	if ws := s.Waiting(); len(ws) != 3 || ws[0].Preview != `+{"n":1}` {
 		t.Errorf("waiting: %+v", ws)
 	}
-	if _, _, err := ran(t, s.Run(t.Context(), "And?")); !errors.Is(err, agent.ErrWaiting) {
+	if _, _, err := finished(t, s.Run(t.Context(), "And?")); !errors.Is(err, ErrWaiting) {
 		t.Errorf("a new run: %v, want ErrWaiting", err)
 	}
-	for call, v := range map[string]agent.Verdict{
-		"toolu_1": {Kind: agent.Allow}, "toolu_2": {Kind: agent.Deny, Reason: "not this one"}, "toolu_3": {Kind: agent.Edit, Arguments: jsontext.Value(`{"n":30}`)},
+	for call, v := range map[string]Verdict{
+		"toolu_1": {Kind: Allow}, "toolu_2": {Kind: Deny, Reason: "not this one"}, "toolu_3": {Kind: Edit, Arguments: jsontext.Value(`{"n":30}`)},
 	} {
-		if _, o, err = ran(t, s.Resume(t.Context(), call, v)); err != nil {
+		if _, o, err = finished(t, s.Resume(t.Context(), call, v)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -288,7 +287,7 @@ func TestCallsWaitToBeAllowed(t *testing.T) {
 	if want := `wrote {"n":1}; The user does not allow this call: not this one; wrote {"n":30}`; o.Text != want {
 		t.Errorf("the model was told %q, want %q", o.Text, want)
 	}
-	if _, _, err := ran(t, s.Resume(t.Context(), "toolu_1", agent.Verdict{Kind: agent.Allow})); !errors.Is(err, agent.ErrUnknown) || len(wrote) != 2 {
+	if _, _, err := finished(t, s.Resume(t.Context(), "toolu_1", Verdict{Kind: Allow})); !errors.Is(err, ErrUnknown) || len(wrote) != 2 {
 		t.Errorf("a second verdict: %v, want ErrUnknown; wrote %q", err, wrote)
 	}
 	w.legal()
@@ -302,21 +301,21 @@ func TestLeavingAnywhereLeavesALegalHistory(t *testing.T) {
 		}
 		return says(text("Done."))
 	})
-	read := agent.Tool{Name: "read", Run: func(context.Context, *agent.Call) (agent.Result, error) { return agent.Result{Text: "x"}, nil }}
+	read := Tool{Name: "read", Run: func(context.Context, *Call) (Result, error) { return Result{Text: "x"}, nil }}
 	for leave := 1; ; leave++ {
 		w := newWorld(t, model)
-		s := w.agent(agent.Options{Tools: []agent.Tool{read}}).Session("")
+		s := w.agent(Options{Tools: []Tool{read}}).Session("")
 		n, heard := 0, ""
 		for e, err := range s.Run(t.Context(), "Work.") {
 			if err != nil {
 				t.Fatal(err)
 			}
-			heard += map[bool]string{true: e.Text}[e.Kind == agent.EventText]
+			heard += map[bool]string{true: e.Text}[e.Kind == EventText]
 			if n++; n == leave {
 				break
 			}
 		}
-		if _, o, err := ran(t, s.Run(t.Context(), "Go on.")); err != nil || o.Stop != agent.StopAnswered {
+		if _, o, err := finished(t, s.Run(t.Context(), "Go on.")); err != nil || o.Stop != StopAnswered {
 			t.Fatalf("left at event %d: %+v, %v", leave, o, err)
 		}
 		w.legal()
@@ -343,11 +342,11 @@ func TestACallIsGivenUpWhenItsTimeIsOver(t *testing.T) {
 		}
 		return says(text(results(p)[0]))
 	}))
-	slow := agent.Tool{Name: "slow", Timeout: time.Millisecond, Run: func(ctx context.Context, _ *agent.Call) (agent.Result, error) {
+	slow := Tool{Name: "slow", Timeout: time.Millisecond, Run: func(ctx context.Context, _ *Call) (Result, error) {
 		<-ctx.Done()
-		return agent.Result{Text: "half of it"}, ctx.Err()
+		return Result{Text: "half of it"}, ctx.Err()
 	}}
-	_, o, err := ran(t, w.agent(agent.Options{Tools: []agent.Tool{slow}}).Run(t.Context(), "Go."))
+	_, o, err := finished(t, w.agent(Options{Tools: []Tool{slow}}).Run(t.Context(), "Go."))
 	if err != nil || !strings.HasPrefix(o.Text, "half of it\n") {
 		t.Errorf("outcome %+v, error %v", o, err)
 	}
@@ -356,7 +355,7 @@ func TestACallIsGivenUpWhenItsTimeIsOver(t *testing.T) {
 
 // What is said to a run under way reaches the model with the next results, and what comes too late is answered all the same.
 func TestARunCanBeSteered(t *testing.T) {
-	var s *agent.Session
+	var s *Session
 	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
 		switch p.Answers() {
 		case 0:
@@ -367,15 +366,15 @@ func TestARunCanBeSteered(t *testing.T) {
 		last := p.Messages[len(p.Messages)-1].Blocks
 		return says(text("I heard: " + last[len(last)-1].Text))
 	}))
-	work := agent.Tool{Name: "work", Run: func(context.Context, *agent.Call) (agent.Result, error) {
+	work := Tool{Name: "work", Run: func(context.Context, *Call) (Result, error) {
 		s.Steer("Make it red.")
-		return agent.Result{Text: "ok"}, nil
+		return Result{Text: "ok"}, nil
 	}}
-	s = w.agent(agent.Options{Tools: []agent.Tool{work}}).Session("")
-	all, o, err := ran(t, s.Run(t.Context(), "Paint."))
+	s = w.agent(Options{Tools: []Tool{work}}).Session("")
+	all, o, err := finished(t, s.Run(t.Context(), "Paint."))
 	var said []string
 	for _, e := range all {
-		if e.Kind == agent.EventMessage && e.Text != "" {
+		if e.Kind == EventMessage && e.Text != "" {
 			said = append(said, e.Text)
 		}
 	}
@@ -391,16 +390,16 @@ func TestARunCanBeSteered(t *testing.T) {
 // A provider that is overloaded is asked again; one that stays so is the error of the run, and the session goes on afterwards.
 func TestARunOutlivesItsProvider(t *testing.T) {
 	w := newWorld(t, answers(func(*sandbox.Prompt) sandbox.Answer { return says(text("Here I am.")) }))
-	s := w.agent(agent.Options{}).Session("")
+	s := w.agent(Options{}).Session("")
 	w.server.Inject(sandbox.Fault{Kind: sandbox.FaultOverloaded})
-	if _, o, err := ran(t, s.Run(t.Context(), "Hello?")); err != nil || o.Text != "Here I am." {
+	if _, o, err := finished(t, s.Run(t.Context(), "Hello?")); err != nil || o.Text != "Here I am." {
 		t.Errorf("overloaded once: %+v, %v", o, err)
 	}
 	w.server.Inject(sandbox.Fault{Kind: sandbox.FaultStreamError, After: 3})
-	if _, o, err := ran(t, s.Run(t.Context(), "Hello?")); err == nil || o.Stop != agent.StopFailed {
+	if _, o, err := finished(t, s.Run(t.Context(), "Hello?")); err == nil || o.Stop != StopFailed {
 		t.Errorf("an error in the stream: %+v, %v", o, err)
 	}
-	if _, o, err := ran(t, s.Run(t.Context(), "Hello?")); err != nil || o.Text != "Here I am." {
+	if _, o, err := finished(t, s.Run(t.Context(), "Hello?")); err != nil || o.Text != "Here I am." {
 		t.Errorf("afterwards: %+v, %v", o, err)
 	}
 	for _, e := range w.server.Log.Refused() {
@@ -417,17 +416,17 @@ func TestASessionOutgrowsTheWindow(t *testing.T) {
 		return says(use(fmt.Sprintf("toolu_%d", len(p.Messages)), "read", `{}`))
 	}))
 	var n atomic.Int64
-	read := agent.Tool{Name: "read", Run: func(context.Context, *agent.Call) (agent.Result, error) {
-		return agent.Result{Text: strings.Repeat(fmt.Sprintf("line of file %d with words\n", n.Add(1)), 1400)}, nil
+	read := Tool{Name: "read", Run: func(context.Context, *Call) (Result, error) {
+		return Result{Text: strings.Repeat(fmt.Sprintf("line of file %d with words\n", n.Add(1)), 1400)}, nil
 	}}
-	s := w.agent(agent.Options{Tools: []agent.Tool{read}, Project: "p", Preset: narrow(t)}).Session("")
+	s := w.agent(Options{Tools: []Tool{read}, Project: "p", Preset: narrow(t)}).Session("")
 	pours, window := 0, 0
 	for i := range 20 {
-		all, o, err := ran(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i)))
-		if err != nil || o.Stop != agent.StopAnswered {
+		all, o, err := finished(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i)))
+		if err != nil || o.Stop != StopAnswered {
 			t.Fatalf("turn %d: %+v, %v", i, o, err)
 		}
-		pours += count(all, agent.EventPour)
+		pours += count(all, EventPour)
 		for _, e := range all {
 			window = max(window, e.Window)
 			if e.Size > e.Window {
@@ -447,7 +446,7 @@ func TestASessionOutgrowsTheWindow(t *testing.T) {
 	}
 	// The fork may be poured once more, where that pays. All that was said is twice the window: what it begins with is not that.
 	for e := range f.Run(t.Context(), "What was it about?") {
-		if e.Kind == agent.EventPour && e.Pour.Before > window || e.Size > e.Window {
+		if e.Kind == EventPour && e.Pour.Before > window || e.Size > e.Window {
 			t.Errorf("a fork does not begin with what was poured: %+v %+v", e, e.Pour)
 		}
 	}
@@ -457,16 +456,16 @@ func TestASessionOutgrowsTheWindow(t *testing.T) {
 // A fork begins with what was said, and goes its own way.
 func TestAForkGoesItsOwnWay(t *testing.T) {
 	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer { return says(text(fmt.Sprint(len(p.Messages)))) }))
-	s := w.agent(agent.Options{}).Session("first")
-	if _, _, err := ran(t, s.Run(t.Context(), "One.")); err != nil {
+	s := w.agent(Options{}).Session("first")
+	if _, _, err := finished(t, s.Run(t.Context(), "One.")); err != nil {
 		t.Fatal(err)
 	}
 	f, err := s.Fork("second")
 	if err != nil || f.ID() != "second" {
 		t.Fatal(f, err)
 	}
-	_, here, err1 := ran(t, s.Run(t.Context(), "Two."))
-	_, there, err2 := ran(t, f.Run(t.Context(), "Other two."))
+	_, here, err1 := finished(t, s.Run(t.Context(), "Two."))
+	_, there, err2 := finished(t, f.Run(t.Context(), "Other two."))
 	if here.Text != "3" || there.Text != "3" || err1 != nil || err2 != nil {
 		t.Errorf("here %+v %v, there %+v %v", here, err1, there, err2)
 	}
@@ -485,12 +484,12 @@ func TestAnAnswerOfAType(t *testing.T) {
 		}
 		return says(text("```json\n{\"cause\": \"a nil map\", \"confidence\": 0.9}\n```"))
 	}))
-	got, o, err := agent.RunAs[verdict](t.Context(), w.agent(agent.Options{}).Session(""), "Why?", nil)
-	if err != nil || got != (verdict{"a nil map", 0.9}) || o.Stop != agent.StopAnswered {
+	got, o, err := RunAs[verdict](t.Context(), w.agent(Options{}).Session(""), "Why?", nil)
+	if err != nil || got != (verdict{"a nil map", 0.9}) || o.Stop != StopAnswered {
 		t.Errorf("got %+v, %+v, %v", got, o, err)
 	}
 	never := newWorld(t, answers(func(*sandbox.Prompt) sandbox.Answer { return says(text("no")) }))
-	if _, _, err := agent.RunAs[verdict](t.Context(), never.agent(agent.Options{}).Session(""), "Why?", nil); !errors.Is(err, agent.ErrUntyped) {
+	if _, _, err := RunAs[verdict](t.Context(), never.agent(Options{}).Session(""), "Why?", nil); !errors.Is(err, ErrUntyped) {
 		t.Errorf("error %v, want ErrUntyped", err)
 	}
 	w.legal()
@@ -511,22 +510,22 @@ func TestAnAnswerOfATypeGoesOn(t *testing.T) {
 	dead := errors.New("gone")
 	for _, at := range []int{1, 2} { // before the first answer, and before the second one
 		n := 0
-		dying := w.agent(agent.Options{Journals: w.db.Store(), Hooks: agent.Hooks{BeforeModel: func(context.Context, []byte) error {
+		dying := w.agent(Options{Journals: w.db.Store(), Hooks: Hooks{BeforeModel: func(context.Context, []byte) error {
 			if n++; n == at {
 				return dead
 			}
 			return nil
 		}}})
 		id := fmt.Sprint("s", at)
-		if _, _, err := agent.RunAs[verdict](t.Context(), dying.Session(id), "Why?", nil); !errors.Is(err, dead) {
+		if _, _, err := RunAs[verdict](t.Context(), dying.Session(id), "Why?", nil); !errors.Is(err, dead) {
 			t.Fatalf("%d: %v", at, err)
 		}
-		a := w.agent(agent.Options{Journals: w.db.Store()})
-		if got, o, err := agent.ContinueAs[verdict](t.Context(), opened(t, a, id), nil); err != nil || got.Cause != "a nil map" {
+		a := w.agent(Options{Journals: w.db.Store()})
+		if got, o, err := ContinueAs[verdict](t.Context(), opened(t, a, id), nil); err != nil || got.Cause != "a nil map" {
 			t.Errorf("%d: %+v, %+v, %v", at, got, o, err)
 		}
 		requests := len(w.server.Log.Entries())
-		if got, o, err := agent.ContinueAs[verdict](t.Context(), opened(t, a, id), nil); err != nil || got.Cause != "a nil map" || o.Spent.Turns == 0 {
+		if got, o, err := ContinueAs[verdict](t.Context(), opened(t, a, id), nil); err != nil || got.Cause != "a nil map" || o.Spent.Turns == 0 {
 			t.Errorf("%d: once more: %+v, %+v, %v", at, got, o, err)
 		}
 		if more := len(w.server.Log.Entries()) - requests; more != 0 {
@@ -539,18 +538,18 @@ func TestAnAnswerOfATypeGoesOn(t *testing.T) {
 // An option that is wrong is named.
 func TestOptionsAreChecked(t *testing.T) {
 	w := newWorld(t, answers(func(*sandbox.Prompt) sandbox.Answer { return says(text("x")) }))
-	run := func(context.Context, *agent.Call) (agent.Result, error) { return agent.Result{}, nil }
-	for want, o := range map[string]agent.Options{
+	run := func(context.Context, *Call) (Result, error) { return Result{}, nil }
+	for want, o := range map[string]Options{
 		"Options.Model":   {Engine: w.db.Engine()},
 		"Options.Engine":  {Model: "m"},
-		"the name of a":   {Engine: w.db.Engine(), Model: "m", Tools: []agent.Tool{{Name: "a b", Run: run}}},
-		"has no Run":      {Engine: w.db.Engine(), Model: "m", Tools: []agent.Tool{{Name: "a"}}},
-		"two tools":       {Engine: w.db.Engine(), Model: "m", Tools: []agent.Tool{{Name: "a", Run: run}, {Name: "a", Run: run}}},
-		"schema of tool":  {Engine: w.db.Engine(), Model: "m", Tools: []agent.Tool{{Name: "a", Run: run, Schema: jsontext.Value(`[1]`)}}},
+		"the name of a":   {Engine: w.db.Engine(), Model: "m", Tools: []Tool{{Name: "a b", Run: run}}},
+		"has no Run":      {Engine: w.db.Engine(), Model: "m", Tools: []Tool{{Name: "a"}}},
+		"two tools":       {Engine: w.db.Engine(), Model: "m", Tools: []Tool{{Name: "a", Run: run}, {Name: "a", Run: run}}},
+		"schema of tool":  {Engine: w.db.Engine(), Model: "m", Tools: []Tool{{Name: "a", Run: run, Schema: jsontext.Value(`[1]`)}}},
 		"Options.Turns":   {Engine: w.db.Engine(), Model: "m", Turns: -1},
 		"MostResult must": {Engine: w.db.Engine(), Model: "m", MostResult: 10},
 	} {
-		if _, err := agent.New(w.client, o); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := New(w.client, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one about %q", err, want)
 		}
 	}
@@ -572,17 +571,17 @@ func TestAnAgentOfALocalModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.client = c
-	read := agent.Tool{Name: "read", Run: func(context.Context, *agent.Call) (agent.Result, error) {
-		return agent.Result{Text: strings.Repeat("a line of the file with words\n", 1300)}, nil
+	read := Tool{Name: "read", Run: func(context.Context, *Call) (Result, error) {
+		return Result{Text: strings.Repeat("a line of the file with words\n", 1300)}, nil
 	}}
-	s := w.agent(agent.Options{Model: "qwen", Tools: []agent.Tool{read}}).Session("")
+	s := w.agent(Options{Model: "qwen", Tools: []Tool{read}}).Session("")
 	pours := 0
 	for i := range 25 {
-		all, o, err := ran(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i)))
-		if err != nil || o.Stop != agent.StopAnswered || o.Text != "Read." || o.Spent.Turns != 2 {
+		all, o, err := finished(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i)))
+		if err != nil || o.Stop != StopAnswered || o.Text != "Read." || o.Spent.Turns != 2 {
 			t.Fatalf("turn %d: %+v, %v", i, o, err)
 		}
-		pours += count(all, agent.EventPour)
+		pours += count(all, EventPour)
 	}
 	if pours == 0 {
 		t.Error("there was no pour")
@@ -593,18 +592,18 @@ func TestAnAgentOfALocalModel(t *testing.T) {
 // Where a hook ends a run in the middle of a round, no call stays without a result.
 func TestAHookEndsARun(t *testing.T) {
 	stop := errors.New("not today")
-	for name, hooks := range map[string]func(end func() error) agent.Hooks{
-		"BeforeModel": func(end func() error) agent.Hooks {
-			return agent.Hooks{BeforeModel: func(context.Context, []byte) error { return end() }}
+	for name, hooks := range map[string]func(end func() error) Hooks{
+		"BeforeModel": func(end func() error) Hooks {
+			return Hooks{BeforeModel: func(context.Context, []byte) error { return end() }}
 		},
-		"AfterModel": func(end func() error) agent.Hooks {
-			return agent.Hooks{AfterModel: func(context.Context, *provider.Answer) error { return end() }}
+		"AfterModel": func(end func() error) Hooks {
+			return Hooks{AfterModel: func(context.Context, *provider.Answer) error { return end() }}
 		},
-		"BeforeTool": func(end func() error) agent.Hooks {
-			return agent.Hooks{BeforeTool: func(context.Context, *agent.Call) error { return end() }}
+		"BeforeTool": func(end func() error) Hooks {
+			return Hooks{BeforeTool: func(context.Context, *Call) error { return end() }}
 		},
-		"AfterTool": func(end func() error) agent.Hooks {
-			return agent.Hooks{AfterTool: func(context.Context, *agent.Call, *agent.Result) error { return end() }}
+		"AfterTool": func(end func() error) Hooks {
+			return Hooks{AfterTool: func(context.Context, *Call, *Result) error { return end() }}
 		},
 	} {
 		w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
@@ -614,13 +613,13 @@ func TestAHookEndsARun(t *testing.T) {
 			return says(text("Done."))
 		}))
 		err := stop
-		read := agent.Tool{Name: "read", Run: func(context.Context, *agent.Call) (agent.Result, error) { return agent.Result{Text: "x"}, nil }}
-		s := w.agent(agent.Options{Tools: []agent.Tool{read}, Hooks: hooks(func() error { return err })}).Session("")
-		if _, o, got := ran(t, s.Run(t.Context(), "Work.")); !errors.Is(got, stop) || o.Stop != agent.StopFailed {
+		read := Tool{Name: "read", Run: func(context.Context, *Call) (Result, error) { return Result{Text: "x"}, nil }}
+		s := w.agent(Options{Tools: []Tool{read}, Hooks: hooks(func() error { return err })}).Session("")
+		if _, o, got := finished(t, s.Run(t.Context(), "Work.")); !errors.Is(got, stop) || o.Stop != StopFailed {
 			t.Errorf("%s: outcome %+v, error %v", name, o, got)
 		}
 		err = nil
-		if _, o, got := ran(t, s.Run(t.Context(), "Go on.")); got != nil || o.Text != "Done." {
+		if _, o, got := finished(t, s.Run(t.Context(), "Go on.")); got != nil || o.Text != "Done." {
 			t.Errorf("%s: afterwards %+v, error %v", name, o, got)
 		}
 		w.legal()
@@ -629,15 +628,15 @@ func TestAHookEndsARun(t *testing.T) {
 
 // A verdict that says nothing, or nothing that can be understood, allows nothing.
 func TestAnUnclearVerdictAsks(t *testing.T) {
-	for _, v := range []agent.Verdict{{}, {Kind: "maybe"}, {Kind: agent.Edit}, {Kind: agent.Edit, Arguments: jsontext.Value(`{`)}} {
+	for _, v := range []Verdict{{}, {Kind: "maybe"}, {Kind: Edit}, {Kind: Edit, Arguments: jsontext.Value(`{`)}} {
 		w := newWorld(t, answers(func(*sandbox.Prompt) sandbox.Answer { return says(use("", "write", `{}`)) }))
-		write := agent.Tool{Name: "write", Run: func(context.Context, *agent.Call) (agent.Result, error) {
+		write := Tool{Name: "write", Run: func(context.Context, *Call) (Result, error) {
 			t.Errorf("%+v: the call is made", v)
-			return agent.Result{}, nil
+			return Result{}, nil
 		}}
-		permit := func(context.Context, *agent.Tool, *agent.Call) agent.Verdict { return v }
-		s := w.agent(agent.Options{Tools: []agent.Tool{write}, Permit: permit}).Session("")
-		if _, o, err := ran(t, s.Run(t.Context(), "Write.")); err != nil || o.Stop != agent.StopApproval || len(s.Waiting()) != 1 {
+		permit := func(context.Context, *Tool, *Call) Verdict { return v }
+		s := w.agent(Options{Tools: []Tool{write}, Permit: permit}).Session("")
+		if _, o, err := finished(t, s.Run(t.Context(), "Write.")); err != nil || o.Stop != StopApproval || len(s.Waiting()) != 1 {
 			t.Errorf("%+v: outcome %+v, error %v", v, o, err)
 		}
 	}
@@ -647,21 +646,21 @@ func TestAnUnclearVerdictAsks(t *testing.T) {
 func TestNobodyCanBeAsked(t *testing.T) {
 	for _, c := range []struct {
 		ask  bool
-		v    *agent.Verdict // nil: there is no Permit
-		want agent.VerdictKind
+		v    *Verdict // nil: there is no Permit
+		want VerdictKind
 	}{
-		{false, nil, agent.Allow}, {true, nil, agent.Deny}, {false, &agent.Verdict{}, agent.Deny}, {true, &agent.Verdict{Kind: agent.Allow}, agent.Allow},
-		{false, &agent.Verdict{Kind: agent.Ask}, agent.Deny}, {false, &agent.Verdict{Kind: agent.Edit, Arguments: jsontext.Value(`{`)}, agent.Deny},
-		{false, &agent.Verdict{Kind: agent.Edit, Arguments: jsontext.Value(`{}`)}, agent.Edit},
+		{false, nil, Allow}, {true, nil, Deny}, {false, &Verdict{}, Deny}, {true, &Verdict{Kind: Allow}, Allow},
+		{false, &Verdict{Kind: Ask}, Deny}, {false, &Verdict{Kind: Edit, Arguments: jsontext.Value(`{`)}, Deny},
+		{false, &Verdict{Kind: Edit, Arguments: jsontext.Value(`{}`)}, Edit},
 	} {
-		var permit func(context.Context, *agent.Tool, *agent.Call) agent.Verdict
+		var permit func(context.Context, *Tool, *Call) Verdict
 		if c.v != nil {
-			permit = func(context.Context, *agent.Tool, *agent.Call) agent.Verdict { return *c.v }
+			permit = func(context.Context, *Tool, *Call) Verdict { return *c.v }
 		}
 		told := 0
-		p := agent.Unattended(permit, func(*agent.Call) string { told++; return "nobody is here" })
-		got := p(t.Context(), &agent.Tool{Name: "write", Ask: c.ask}, &agent.Call{Tool: "write"})
-		if denied := got.Reason == "nobody is here"; got.Kind != c.want || denied != (c.want == agent.Deny) || told > 0 != denied {
+		p := Unattended(permit, func(*Call) string { told++; return "nobody is here" })
+		got := p(t.Context(), &Tool{Name: "write", Ask: c.ask}, &Call{Tool: "write"})
+		if denied := got.Reason == "nobody is here"; got.Kind != c.want || denied != (c.want == Deny) || told > 0 != denied {
 			t.Errorf("ask %v, %+v: %+v", c.ask, c.v, got)
 		}
 	}
@@ -684,9 +683,9 @@ func TestACallWithANameTwiceIsSeen(t *testing.T) {
 		}
 		return &provider.Answer{Stop: "tool_use", Content: []byte(`[{"type":"tool_use","id":"toolu_1","name":"read","input":{"a":1,"a":2}}]`)}
 	})
-	read := agent.Tool{Name: "read", Run: func(context.Context, *agent.Call) (agent.Result, error) { return agent.Result{Text: "x"}, nil }}
-	all, o, err := ran(t, w.agent(agent.Options{Tools: []agent.Tool{read}}).Run(t.Context(), "Work."))
-	if err != nil || o.Text != "Done." || count(all, agent.EventResult) != 1 {
+	read := Tool{Name: "read", Run: func(context.Context, *Call) (Result, error) { return Result{Text: "x"}, nil }}
+	all, o, err := finished(t, w.agent(Options{Tools: []Tool{read}}).Run(t.Context(), "Work."))
+	if err != nil || o.Text != "Done." || count(all, EventResult) != 1 {
 		t.Errorf("events %+v, error %v", all, err)
 	}
 }
@@ -694,10 +693,10 @@ func TestACallWithANameTwiceIsSeen(t *testing.T) {
 // What the user shows beside his words reaches the model, and what no model can look at is refused before anything is said.
 func TestAttachments(t *testing.T) {
 	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer { return says(text("seen")) }))
-	s := w.agent(agent.Options{}).Session("")
-	picture := agent.Attachment{Name: "dot.gif", MediaType: "image/gif", Data: []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\xff\xff\xff\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;")}
-	note := agent.Attachment{Name: "note.txt", MediaType: "text/plain; charset=utf-8", Data: []byte("the meeting is at \"nine\"")}
-	if _, o, err := ran(t, s.Run(t.Context(), "look", picture, note)); err != nil || o.Text != "seen" {
+	s := w.agent(Options{}).Session("")
+	picture := Attachment{Name: "dot.gif", MediaType: "image/gif", Data: []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\xff\xff\xff\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;")}
+	note := Attachment{Name: "note.txt", MediaType: "text/plain; charset=utf-8", Data: []byte("the meeting is at \"nine\"")}
+	if _, o, err := finished(t, s.Run(t.Context(), "look", picture, note)); err != nil || o.Text != "seen" {
 		t.Fatalf("%+v, %v", o, err)
 	}
 	if sent := string(w.server.Log.Last().Body); !strings.Contains(sent, `the meeting is at \"nine\"`) || !strings.Contains(sent, "R0lGODlh") {
@@ -706,10 +705,10 @@ func TestAttachments(t *testing.T) {
 	if got := s.Turns(); len(got) != 1 || got[0].Text != "look" {
 		t.Errorf("turns: %+v", got)
 	}
-	for _, a := range []agent.Attachment{
+	for _, a := range []Attachment{
 		{Name: "a.zip", MediaType: "application/zip", Data: []byte("PK")}, {Name: "b.txt", MediaType: "text/plain", Data: []byte("\xff")}, {Name: "c.png", MediaType: "image/png"},
 	} {
-		if _, _, err := ran(t, s.Run(t.Context(), "look", a)); err == nil || !strings.Contains(err.Error(), a.Name) {
+		if _, _, err := finished(t, s.Run(t.Context(), "look", a)); err == nil || !strings.Contains(err.Error(), a.Name) {
 			t.Errorf("%s: %v, want an error that names it", a.Name, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package agent_test
+package agent
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/provider"
 )
 
@@ -38,8 +37,8 @@ func TestABudgetHoldsHoweverPromptsAreBilled(t *testing.T) {
 			for _, usd := range []float64{0.06, 0.1} {
 				w := newWorld(t, nil)
 				w.client = bill
-				a := w.agent(agent.Options{Budget: agent.Budget{USD: usd}, LongCache: true, MaxTokens: 500, Turns: 8, Tools: []agent.Tool{readsMuch(4000)}})
-				_, o, err := ran(t, a.Run(t.Context(), "Find the cause."))
+				a := w.agent(Options{Budget: Budget{USD: usd}, LongCache: true, MaxTokens: 500, Turns: 8, Tools: []Tool{readsMuch(4000)}})
+				_, o, err := finished(t, a.Run(t.Context(), "Find the cause."))
 				if err != nil || !o.Forced || o.Text != "found" || o.Spent.Turns < 2 {
 					t.Errorf("$%.2f: outcome %+v, error %v", usd, o, err)
 				}
@@ -59,8 +58,8 @@ func TestABudgetHoldsForAProviderThatCountsMore(t *testing.T) {
 	for _, tokens := range []int{20_000, 23_000} { // a prompt with one result fits twice by its estimate
 		w := newWorld(t, nil)
 		w.client = counts
-		a := w.agent(agent.Options{Budget: agent.Budget{Tokens: tokens}, MaxTokens: 500, Tools: []agent.Tool{readsMuch(39_000)}})
-		_, o, err := ran(t, a.Run(t.Context(), "Find the cause."))
+		a := w.agent(Options{Budget: Budget{Tokens: tokens}, MaxTokens: 500, Tools: []Tool{readsMuch(39_000)}})
+		_, o, err := finished(t, a.Run(t.Context(), "Find the cause."))
 		if err != nil || !o.Forced || o.Text != "found" || o.Spent.Tokens() > tokens {
 			t.Errorf("%d of %d tokens are spent: outcome %+v, error %v", o.Spent.Tokens(), tokens, o, err)
 		}

@@ -1,4 +1,4 @@
-package agent_test
+package agent
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider/sandbox"
 )
@@ -22,33 +21,33 @@ func reader(p *sandbox.Prompt) sandbox.Answer {
 	return says(text("More."), use(fmt.Sprintf("toolu_%d", len(p.Messages)), "read", `{}`))
 }
 
-func readsMuch(characters int) agent.Tool {
-	return agent.Tool{Name: "read", ReadOnly: true, Run: func(context.Context, *agent.Call) (agent.Result, error) {
-		return agent.Result{Text: strings.Repeat("some words ", characters/11)}, nil
+func readsMuch(characters int) Tool {
+	return Tool{Name: "read", ReadOnly: true, Run: func(context.Context, *Call) (Result, error) {
+		return Result{Text: strings.Repeat("some words ", characters/11)}, nil
 	}}
 }
 
 // At the limit of its budget or of its turns a run ends with an answer, within the limit, and after a warning.
 func TestAtTheLimitTheFinalAnswerIsForced(t *testing.T) {
 	for name, c := range map[string]struct {
-		o    agent.Options
-		stop agent.Stop
+		o    Options
+		stop Stop
 	}{
-		"tokens":      {agent.Options{Budget: agent.Budget{Tokens: 60_000}}, agent.StopBudget},
-		"dollars":     {agent.Options{Budget: agent.Budget{USD: 0.25}}, agent.StopBudget},
-		"turns":       {agent.Options{Turns: 4}, agent.StopTurns},
-		"one turn":    {agent.Options{Turns: 1}, agent.StopTurns},
-		"big results": {agent.Options{Budget: agent.Budget{Tokens: 12_000}, MostResult: 200_000}, agent.StopBudget},
+		"tokens":      {Options{Budget: Budget{Tokens: 60_000}}, StopBudget},
+		"dollars":     {Options{Budget: Budget{USD: 0.25}}, StopBudget},
+		"turns":       {Options{Turns: 4}, StopTurns},
+		"one turn":    {Options{Turns: 1}, StopTurns},
+		"big results": {Options{Budget: Budget{Tokens: 12_000}, MostResult: 200_000}, StopBudget},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, answers(reader))
 			c.o.MaxTokens = 1000
-			c.o.Tools = []agent.Tool{readsMuch(12_000)}
+			c.o.Tools = []Tool{readsMuch(12_000)}
 			if name == "big results" {
-				c.o.Tools = []agent.Tool{readsMuch(150_000)}
+				c.o.Tools = []Tool{readsMuch(150_000)}
 			}
 			s := w.agent(c.o).Session("")
-			all, o, err := ran(t, s.Run(t.Context(), "Find the cause."))
+			all, o, err := finished(t, s.Run(t.Context(), "Find the cause."))
 			if err != nil || o.Stop != c.stop || !o.Forced || o.Text != `{"cause":"found"}` {
 				t.Fatalf("outcome %+v, error %v", o, err)
 			}
@@ -58,8 +57,8 @@ func TestAtTheLimitTheFinalAnswerIsForced(t *testing.T) {
 			if c.o.Turns > 0 && o.Spent.Turns != c.o.Turns {
 				t.Errorf("%d turns, want %d", o.Spent.Turns, c.o.Turns)
 			}
-			if name == "tokens" && count(all, agent.EventWarning) != 1 {
-				t.Errorf("%d warnings, want 1", count(all, agent.EventWarning))
+			if name == "tokens" && count(all, EventWarning) != 1 {
+				t.Errorf("%d warnings, want 1", count(all, EventWarning))
 			}
 			if got := string(w.server.Log.Last().Body); !strings.Contains(got, `"tool_choice":{"type":"none"}`) {
 				t.Errorf("the tools are not switched off: %.300s", got)
@@ -70,7 +69,7 @@ func TestAtTheLimitTheFinalAnswerIsForced(t *testing.T) {
 					t.Errorf("%d bytes of the result are kept; sent: %.300s", len(kept), sent)
 				}
 			}
-			if _, _, err := ran(t, s.Run(t.Context(), "And now?")); err != nil && !errors.Is(err, agent.ErrBudget) {
+			if _, _, err := finished(t, s.Run(t.Context(), "And now?")); err != nil && !errors.Is(err, ErrBudget) {
 				t.Errorf("the next run: %v", err)
 			}
 			w.legal()
@@ -83,8 +82,8 @@ func TestAtTheLimitTheFinalAnswerIsForced(t *testing.T) {
 func TestABudgetIsUsed(t *testing.T) {
 	const budget = 30_000
 	w := newWorld(t, answers(reader))
-	s := w.agent(agent.Options{Budget: agent.Budget{Tokens: budget}, MaxTokens: 2000, Tools: []agent.Tool{readsMuch(4000)}}).Session("")
-	_, o, err := ran(t, s.Run(t.Context(), "Find the cause."))
+	s := w.agent(Options{Budget: Budget{Tokens: budget}, MaxTokens: 2000, Tools: []Tool{readsMuch(4000)}}).Session("")
+	_, o, err := finished(t, s.Run(t.Context(), "Find the cause."))
 	if err != nil || !o.Forced || o.Text != `{"cause":"found"}` {
 		t.Fatalf("outcome %+v, error %v", o, err)
 	}
@@ -97,12 +96,12 @@ func TestABudgetIsUsed(t *testing.T) {
 // A budget that has no room for a single answer is an error, and nothing is sent.
 func TestABudgetTooSmallForAnything(t *testing.T) {
 	w := newWorld(t, answers(reader))
-	s := w.agent(agent.Options{Budget: agent.Budget{Tokens: 50}}).Session("")
-	_, o, err := ran(t, s.Run(t.Context(), "Find the cause."))
+	s := w.agent(Options{Budget: Budget{Tokens: 50}}).Session("")
+	_, o, err := finished(t, s.Run(t.Context(), "Find the cause."))
 	if got := fmt.Sprintf("%s", s.Messages()); got != `[{"role":"user","content":[{"type":"text","text":"Find the cause."}]}]` {
 		t.Errorf("what was not sent is in the history: %s", got)
 	}
-	if !errors.Is(err, agent.ErrBudget) || o.Spent.Turns != 0 || len(w.server.Log.Entries()) != 0 {
+	if !errors.Is(err, ErrBudget) || o.Spent.Turns != 0 || len(w.server.Log.Entries()) != 0 {
 		t.Errorf("outcome %+v, error %v, %d requests", o, err, len(w.server.Log.Entries()))
 	}
 }
@@ -118,17 +117,17 @@ func TestRunsThatShareAnAllowance(t *testing.T) {
 // race lets eight runs share an allowance of so many tokens.
 func race(t *testing.T, most int) {
 	w := newWorld(t, answers(reader))
-	shared := agent.NewAllowance(agent.Budget{Tokens: most})
+	shared := NewAllowance(Budget{Tokens: most})
 	var runs, begun sync.WaitGroup
 	var mu sync.Mutex
 	sum, answered := 0, 0
 	begun.Add(8)
 	for range 8 {
 		first := sync.OnceFunc(func() { begun.Done(); begun.Wait() })
-		hooks := agent.Hooks{BeforeModel: func(context.Context, []byte) error { first(); return nil }}
-		a := w.agent(agent.Options{Allowance: shared, MaxTokens: 500, Tools: []agent.Tool{readsMuch(4000)}, Hooks: hooks})
+		hooks := Hooks{BeforeModel: func(context.Context, []byte) error { first(); return nil }}
+		a := w.agent(Options{Allowance: shared, MaxTokens: 500, Tools: []Tool{readsMuch(4000)}, Hooks: hooks})
 		runs.Go(func() {
-			_, o, err := ran(t, a.Run(t.Context(), "Find the cause."))
+			_, o, err := finished(t, a.Run(t.Context(), "Find the cause."))
 			mu.Lock()
 			defer mu.Unlock()
 			sum += o.Spent.Tokens()

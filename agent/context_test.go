@@ -1,10 +1,9 @@
-package agent_test
+package agent
 
 import (
 	"context"
 	"testing"
 
-	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 )
@@ -20,19 +19,19 @@ func TestACallKnowsItsSession(t *testing.T) {
 	type key struct{}
 	var at string
 	messages := 0
-	where := agent.Tool{Name: "where", Run: func(ctx context.Context, _ *agent.Call) (agent.Result, error) {
-		at, messages = agent.SessionOf(ctx).Conversation().ID, len(agent.SessionOf(ctx).Messages())
-		return agent.Result{Text: ctx.Value(key{}).(string)}, nil
+	where := Tool{Name: "where", Run: func(ctx context.Context, _ *Call) (Result, error) {
+		at, messages = SessionOf(ctx).Conversation().ID, len(SessionOf(ctx).Messages())
+		return Result{Text: ctx.Value(key{}).(string)}, nil
 	}}
-	var ended agent.Outcome
-	hooks := agent.Hooks{
-		BeforeRun: func(ctx context.Context, s *agent.Session) context.Context {
+	var ended Outcome
+	hooks := Hooks{
+		BeforeRun: func(ctx context.Context, s *Session) context.Context {
 			return context.WithValue(ctx, key{}, s.ID())
 		},
-		AfterRun: func(ctx context.Context, o agent.Outcome, err error) { ended = o },
+		AfterRun: func(ctx context.Context, o Outcome, err error) { ended = o },
 	}
-	s := w.agent(agent.Options{Tools: []agent.Tool{where}, Hooks: hooks}).Session("s1")
-	_, o, err := ran(t, s.Run(t.Context(), "Where?"))
+	s := w.agent(Options{Tools: []Tool{where}, Hooks: hooks}).Session("s1")
+	_, o, err := finished(t, s.Run(t.Context(), "Where?"))
 	if err != nil || o.Text != "s1" || ended != o {
 		t.Errorf("outcome %+v, the hook was told %+v, error %v", o, ended, err)
 	}
@@ -41,7 +40,7 @@ func TestACallKnowsItsSession(t *testing.T) {
 	if err != nil || len(cs) != 1 || at != cs[0].ID || messages != 2 {
 		t.Errorf("the call was at message %d of %q; conversations %+v, %v", messages, at, cs, err)
 	}
-	if got := agent.SessionOf(t.Context()); got != nil {
+	if got := SessionOf(t.Context()); got != nil {
 		t.Errorf("outside of a run: %+v", got)
 	}
 }

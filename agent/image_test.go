@@ -1,4 +1,4 @@
-package agent_test
+package agent
 
 import (
 	"bytes"
@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -26,14 +25,14 @@ func TestAResultShowsImages(t *testing.T) {
 		t.Fatal(err)
 	}
 	large := append(bytes.Clone(picture.Bytes()), make([]byte, 4<<20)...)
-	look := agent.Tool{Name: "look", Run: func(context.Context, *agent.Call) (agent.Result, error) {
-		return agent.Result{Text: "a picture", Images: []agent.Attachment{
+	look := Tool{Name: "look", Run: func(context.Context, *Call) (Result, error) {
+		return Result{Text: "a picture", Images: []Attachment{
 			{Name: "p.png", MediaType: "image/png", Data: picture.Bytes()}, {Name: "s.bin", MediaType: "application/octet-stream", Data: []byte{1}},
 			{Name: "torn.png", MediaType: "image/png", Data: []byte{1, 2, 3}}, {Name: "odd.jpg", MediaType: "image/jpeg", Data: picture.Bytes()},
 			{Name: "large.png", MediaType: "image/png", Data: large},
 		}}, nil
 	}}
-	if _, o, err := ran(t, w.agent(agent.Options{Tools: []agent.Tool{look}}).Run(t.Context(), "Look.")); err != nil || o.Text != "I see." {
+	if _, o, err := finished(t, w.agent(Options{Tools: []Tool{look}}).Run(t.Context(), "Look.")); err != nil || o.Text != "I see." {
 		t.Fatalf("outcome %+v, error %v", o, err)
 	}
 	sent := string(w.server.Log.Last().Body)

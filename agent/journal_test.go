@@ -1,4 +1,4 @@
-package agent_test
+package agent
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
@@ -25,7 +24,7 @@ import (
 )
 
 // elsewhere returns what another process would get: the same database opened once more, with an agent on it.
-func (w *world) elsewhere(o agent.Options) *agent.Agent {
+func (w *world) elsewhere(o Options) *Agent {
 	w.Helper()
 	db, err := embedded.Open(w.Context(), w.path, &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}})
 	if err != nil {
@@ -50,7 +49,7 @@ func heardLast(p *sandbox.Prompt) string {
 }
 
 // opened opens a session, or ends the test.
-func opened(t *testing.T, a *agent.Agent, id string) *agent.Session {
+func opened(t *testing.T, a *Agent, id string) *Session {
 	t.Helper()
 	s, err := a.Open(t.Context(), id)
 	if err != nil {
@@ -60,17 +59,17 @@ func opened(t *testing.T, a *agent.Agent, id string) *agent.Session {
 }
 
 // same says how what was opened differs from what was left.
-func same(t *testing.T, left, opened *agent.Session) {
+func same(t *testing.T, left, opened *Session) {
 	t.Helper()
 	type seen struct {
 		Messages     []jsontext.Value
-		Waiting      []agent.Call
-		Turns        []agent.Turn
-		Spent        agent.Spent
+		Waiting      []Call
+		Turns        []Turn
+		Spent        Spent
 		Interrupted  bool
 		Conversation store.Key
 	}
-	look := func(s *agent.Session) seen {
+	look := func(s *Session) seen {
 		return seen{s.Messages(), s.Waiting(), s.Turns(), s.Spent(), s.Interrupted(), s.Conversation()}
 	}
 	if d := cmp.Diff(look(left), look(opened), cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Progress" }, cmp.Ignore())); d != "" {
@@ -87,38 +86,38 @@ func TestASessionGoesOnElsewhere(t *testing.T) {
 		return says(text("Read."))
 	}))
 	n := 0
-	read := agent.Tool{Name: "read", Run: func(context.Context, *agent.Call) (agent.Result, error) {
+	read := Tool{Name: "read", Run: func(context.Context, *Call) (Result, error) {
 		n++
-		return agent.Result{Text: strings.Repeat(fmt.Sprintf("line of file %d with words\n", n), 1400)}, nil
+		return Result{Text: strings.Repeat(fmt.Sprintf("line of file %d with words\n", n), 1400)}, nil
 	}}
-	o := agent.Options{Journals: w.db.Store(), Tools: []agent.Tool{read}}
+	o := Options{Journals: w.db.Store(), Tools: []Tool{read}}
 	s := w.agent(o).Session("one")
 	pours := 0
 	for i := 0; pours == 0 && i < 40; i++ {
-		all, _, err := ran(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i)))
+		all, _, err := finished(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		pours += count(all, agent.EventPour)
+		pours += count(all, EventPour)
 	}
 	s2 := opened(t, w.elsewhere(o), "one")
 	same(t, s, s2)
-	all, _, err := ran(t, s2.Run(t.Context(), "go on"))
-	if err != nil || pours != 1 || count(all, agent.EventPour) != 0 {
-		t.Errorf("%v; %d pours, and %d elsewhere", err, pours, count(all, agent.EventPour))
+	all, _, err := finished(t, s2.Run(t.Context(), "go on"))
+	if err != nil || pours != 1 || count(all, EventPour) != 0 {
+		t.Errorf("%v; %d pours, and %d elsewhere", err, pours, count(all, EventPour))
 	}
 	for _, e := range all {
-		if e.Kind == agent.EventMessage && e.Size > e.Window*3/4 {
+		if e.Kind == EventMessage && e.Size > e.Window*3/4 {
 			t.Errorf("elsewhere the model is sent %d tokens, as if nothing had been poured", e.Size)
 		}
 	}
-	if _, _, err := ran(t, s.Run(t.Context(), "me too")); !errors.Is(err, agent.ErrTaken) {
+	if _, _, err := finished(t, s.Run(t.Context(), "me too")); !errors.Is(err, ErrTaken) {
 		t.Errorf("both go on: %v, want ErrTaken", err)
 	}
-	if _, _, err := ran(t, s.Run(t.Context(), "once more")); !errors.Is(err, agent.ErrTaken) {
+	if _, _, err := finished(t, s.Run(t.Context(), "once more")); !errors.Is(err, ErrTaken) {
 		t.Errorf("a session that was taken goes on: %v", err)
 	}
-	if _, _, err := ran(t, w.agent(o).Session("one").Run(t.Context(), "a new one of the same name")); !errors.Is(err, agent.ErrTaken) {
+	if _, _, err := finished(t, w.agent(o).Session("one").Run(t.Context(), "a new one of the same name")); !errors.Is(err, ErrTaken) {
 		t.Errorf("a session begins under the id of another: %v, want ErrTaken", err)
 	}
 	w.legal()
@@ -127,12 +126,12 @@ func TestASessionGoesOnElsewhere(t *testing.T) {
 // A call can be allowed, denied or edited in another process, a day later; the limits of its run go on.
 func TestACallIsAllowedElsewhere(t *testing.T) {
 	for _, c := range []struct {
-		v    agent.Verdict
+		v    Verdict
 		want string
 	}{
-		{agent.Verdict{Kind: agent.Allow}, "deleted a.txt"},
-		{agent.Verdict{Kind: agent.Deny, Reason: "it is mine"}, "The user does not allow this call: it is mine"},
-		{agent.Verdict{Kind: agent.Edit, Arguments: jsontext.Value(`{"path":"b.txt"}`)}, "deleted b.txt"},
+		{Verdict{Kind: Allow}, "deleted a.txt"},
+		{Verdict{Kind: Deny, Reason: "it is mine"}, "The user does not allow this call: it is mine"},
+		{Verdict{Kind: Edit, Arguments: jsontext.Value(`{"path":"b.txt"}`)}, "deleted b.txt"},
 	} {
 		t.Run(string(c.v.Kind), func(t *testing.T) {
 			w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
@@ -144,14 +143,14 @@ func TestACallIsAllowedElsewhere(t *testing.T) {
 			type args struct {
 				Path string `json:"path"`
 			}
-			remove := agent.Func("delete", "Deletes a file.", func(_ context.Context, _ *agent.Call, a args) (agent.Result, error) {
-				return agent.Result{Text: "deleted " + a.Path}, nil
+			remove := Func("delete", "Deletes a file.", func(_ context.Context, _ *Call, a args) (Result, error) {
+				return Result{Text: "deleted " + a.Path}, nil
 			})
 			remove.Ask = true
-			remove.Preview = func(context.Context, *agent.Call) (string, error) { return "- a.txt", nil }
-			o := agent.Options{Journals: w.db.Store(), Tools: []agent.Tool{remove}, Turns: 2}
+			remove.Preview = func(context.Context, *Call) (string, error) { return "- a.txt", nil }
+			o := Options{Journals: w.db.Store(), Tools: []Tool{remove}, Turns: 2}
 			s := w.agent(o).Session("")
-			if _, out, err := ran(t, s.Run(t.Context(), "delete a.txt")); err != nil || out.Stop != agent.StopApproval {
+			if _, out, err := finished(t, s.Run(t.Context(), "delete a.txt")); err != nil || out.Stop != StopApproval {
 				t.Fatalf("%+v, %v", out, err)
 			}
 			a := w.elsewhere(o)
@@ -164,11 +163,11 @@ func TestACallIsAllowedElsewhere(t *testing.T) {
 			if got := s2.Waiting(); len(got) != 1 || got[0].Preview != "- a.txt" {
 				t.Fatalf("what waits: %+v", got)
 			}
-			_, out, err := ran(t, s2.Resume(t.Context(), "toolu_1", c.v))
-			if err != nil || out.Text != "I am told: "+c.want || out.Stop != agent.StopTurns || out.Spent.Turns != 2 {
+			_, out, err := finished(t, s2.Resume(t.Context(), "toolu_1", c.v))
+			if err != nil || out.Text != "I am told: "+c.want || out.Stop != StopTurns || out.Spent.Turns != 2 {
 				t.Errorf("%+v, %v; want %q, at the limit of two turns", out, err, c.want)
 			}
-			if _, _, err := ran(t, s.Resume(t.Context(), "toolu_1", c.v)); !errors.Is(err, agent.ErrTaken) {
+			if _, _, err := finished(t, s.Resume(t.Context(), "toolu_1", c.v)); !errors.Is(err, ErrTaken) {
 				t.Errorf("the call is decided twice: %v", err)
 			}
 			w.legal()
@@ -181,17 +180,17 @@ func TestWhatWasSaidIsReadElsewhere(t *testing.T) {
 	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
 		return says(text("heard: " + heardLast(p)))
 	}))
-	o := agent.Options{Journals: w.db.Store()}
+	o := Options{Journals: w.db.Store()}
 	s := w.agent(o).Session("")
 	for e := range s.Run(t.Context(), "begin") {
-		if e.Kind == agent.EventText {
+		if e.Kind == EventText {
 			s.Steer("and this")
 			break
 		}
 	}
 	s2 := opened(t, w.elsewhere(o), s.ID())
 	same(t, s, s2)
-	if _, out, err := ran(t, s2.Run(t.Context(), "go on")); err != nil || !strings.Contains(out.Text, "and this") || !strings.Contains(out.Text, "go on") {
+	if _, out, err := finished(t, s2.Run(t.Context(), "go on")); err != nil || !strings.Contains(out.Text, "and this") || !strings.Contains(out.Text, "go on") {
 		t.Errorf("%+v, %v; want both texts", out, err)
 	}
 	w.legal()
@@ -205,15 +204,15 @@ func TestASessionIsRewound(t *testing.T) {
 		}
 		return says(text(fmt.Sprintf("%d messages", len(p.Messages))))
 	}))
-	o := agent.Options{Journals: w.db.Store()}
+	o := Options{Journals: w.db.Store()}
 	a := w.agent(o)
 	s := a.Session("")
 	for _, said := range []string{"one", "call two", "three"} {
-		if _, _, err := ran(t, s.Run(t.Context(), said)); err != nil {
+		if _, _, err := finished(t, s.Run(t.Context(), said)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := []agent.Turn{{First: 0, Text: "one"}, {First: 2, Text: "call two"}, {First: 6, Text: "three"}}
+	want := []Turn{{First: 0, Text: "one"}, {First: 2, Text: "call two"}, {First: 6, Text: "three"}}
 	got := s.Turns()
 	if d := cmp.Diff(got, opened(t, w.elsewhere(o), s.ID()).Turns()); d != "" {
 		t.Errorf("turns (-here +elsewhere):\n%s", d)
@@ -222,7 +221,7 @@ func TestASessionIsRewound(t *testing.T) {
 		if got[i].Spent.Turns != answers || got[i].Spent.Usage.Output == 0 || got[i].Took <= 0 {
 			t.Errorf("turn %d: %+v, want %d answers", i, got[i], answers)
 		}
-		got[i].Spent, got[i].Took = agent.Spent{}, 0
+		got[i].Spent, got[i].Took = Spent{}, 0
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Fatalf("turns (-want +got):\n%s", d)
@@ -245,10 +244,10 @@ func TestASessionIsRewound(t *testing.T) {
 	if err := s.Rewind(2); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []*agent.Session{f, s} {
+	for _, s := range []*Session{f, s} {
 		same(t, s, opened(t, w.elsewhere(o), s.ID()))
 		n := len(s.Messages())
-		if _, out, err := ran(t, s.Run(t.Context(), "other")); err != nil || out.Text != fmt.Sprintf("%d messages", n+1) {
+		if _, out, err := finished(t, s.Run(t.Context(), "other")); err != nil || out.Text != fmt.Sprintf("%d messages", n+1) {
 			t.Errorf("%+v, %v", out, err)
 		}
 	}
@@ -277,12 +276,12 @@ func TestABrokenHistoryIsMended(t *testing.T) {
 			for _, m := range history {
 				messages = append(messages, jsontext.Value(m))
 			}
-			o := agent.Options{Journals: w.db.Store()}
+			o := Options{Journals: w.db.Store()}
 			s, err := w.agent(o).Load("", messages)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, out, err := ran(t, s.Run(t.Context(), "go on")); err != nil || out.Text != "fine" {
+			if _, out, err := finished(t, s.Run(t.Context(), "go on")); err != nil || out.Text != "fine" {
 				t.Errorf("%+v, %v", out, err)
 			}
 			same(t, s, opened(t, w.elsewhere(o), s.ID()))
@@ -291,7 +290,7 @@ func TestABrokenHistoryIsMended(t *testing.T) {
 	}
 	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer { return says(text("fine")) }))
 	for _, m := range []string{`{`, `{"role":"system","content":"x"}`, `{"role":"user"}`, `[]`} {
-		if _, err := w.agent(agent.Options{}).Load("", []jsontext.Value{jsontext.Value(m)}); err == nil || !strings.Contains(err.Error(), "message 1") {
+		if _, err := w.agent(Options{}).Load("", []jsontext.Value{jsontext.Value(m)}); err == nil || !strings.Contains(err.Error(), "message 1") {
 			t.Errorf("load %s: %v, want an error that names message 1", m, err)
 		}
 	}
@@ -322,14 +321,14 @@ func TestNothingIsDoneThatCannotBeWrittenDown(t *testing.T) {
 			}
 			return says(text("done"))
 		}))
-		act := agent.Func("act", "Acts.", func(context.Context, *agent.Call, struct{}) (agent.Result, error) {
+		act := Func("act", "Acts.", func(context.Context, *Call, struct{}) (Result, error) {
 			made++
-			return agent.Result{Text: "acted"}, nil
+			return Result{Text: "acted"}, nil
 		})
-		o := agent.Options{Journals: &full{w.db.Store(), after}, Tools: []agent.Tool{act}}
+		o := Options{Journals: &full{w.db.Store(), after}, Tools: []Tool{act}}
 		s := w.agent(o).Session("s")
-		_, out, err := ran(t, s.Run(t.Context(), "act"))
-		if !errors.Is(err, store.ErrFull) || out.Stop != agent.StopFailed {
+		_, out, err := finished(t, s.Run(t.Context(), "act"))
+		if !errors.Is(err, store.ErrFull) || out.Stop != StopFailed {
 			t.Fatalf("after %d steps: %+v, %v; want ErrFull", after, out, err)
 		}
 		if written := after >= 3; (made == 1) != written {
@@ -346,13 +345,13 @@ func TestNothingIsDoneThatCannotBeWrittenDown(t *testing.T) {
 		if err != nil || !again.Interrupted() {
 			t.Fatalf("after %d steps: %v, or not interrupted", after, err)
 		}
-		if _, out, err := ran(t, again.Continue(t.Context())); err != nil || out.Text != "done" {
+		if _, out, err := finished(t, again.Continue(t.Context())); err != nil || out.Text != "done" {
 			t.Errorf("after %d steps: %+v, %v", after, out, err)
 		}
 		if made != 1 {
 			t.Errorf("after %d steps and going on the tool was called %d times", after, made)
 		}
-		if _, _, err := ran(t, again.Continue(t.Context())); !errors.Is(err, agent.ErrEnded) {
+		if _, _, err := finished(t, again.Continue(t.Context())); !errors.Is(err, ErrEnded) {
 			t.Errorf("going on at the end: %v, want ErrEnded", err)
 		}
 		w.legal()
@@ -363,18 +362,18 @@ func TestNothingIsDoneThatCannotBeWrittenDown(t *testing.T) {
 func TestAFailedRunGoesOn(t *testing.T) {
 	fail := true
 	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer { return says(text("fine")) }))
-	a := w.agent(agent.Options{Hooks: agent.Hooks{BeforeModel: func(context.Context, []byte) error {
+	a := w.agent(Options{Hooks: Hooks{BeforeModel: func(context.Context, []byte) error {
 		if fail {
 			return errors.New("no")
 		}
 		return nil
 	}}})
 	s := a.Session("")
-	if _, _, err := ran(t, s.Run(t.Context(), "hi")); err == nil {
+	if _, _, err := finished(t, s.Run(t.Context(), "hi")); err == nil {
 		t.Fatal("the hook does not end the run")
 	}
 	fail = false
-	if _, out, err := ran(t, s.Continue(t.Context())); err != nil || out.Text != "fine" {
+	if _, out, err := finished(t, s.Continue(t.Context())); err != nil || out.Text != "fine" {
 		t.Errorf("%+v, %v", out, err)
 	}
 	if _, err := a.Open(t.Context(), s.ID()); err == nil {
@@ -385,18 +384,18 @@ func TestAFailedRunGoesOn(t *testing.T) {
 // What was said with a key is not said again with it, wherever.
 func TestWhatWasSaidIsNotSaidTwice(t *testing.T) {
 	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer { return says(text(fmt.Sprint(len(p.Messages)))) }))
-	o := agent.Options{Journals: w.db.Store()}
+	o := Options{Journals: w.db.Store()}
 	s := w.agent(o).Session("")
 	for i := range 150 {
-		if _, _, err := ran(t, s.RunOnce(t.Context(), fmt.Sprint("key ", i), "hi")); err != nil {
+		if _, _, err := finished(t, s.RunOnce(t.Context(), fmt.Sprint("key ", i), "hi")); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s = opened(t, w.elsewhere(o), s.ID())
-	if _, _, err := ran(t, s.RunOnce(t.Context(), "key 100", "hi")); !errors.Is(err, agent.ErrSaid) {
+	if _, _, err := finished(t, s.RunOnce(t.Context(), "key 100", "hi")); !errors.Is(err, ErrSaid) {
 		t.Errorf("said twice: %v, want ErrSaid", err)
 	}
-	if _, out, err := ran(t, s.RunOnce(t.Context(), "key 150", "hi")); err != nil || out.Text != "301" {
+	if _, out, err := finished(t, s.RunOnce(t.Context(), "key 150", "hi")); err != nil || out.Text != "301" {
 		t.Errorf("%+v, %v", out, err)
 	}
 }
@@ -409,17 +408,17 @@ func TestWhatTheAgentSaysIsNoTurn(t *testing.T) {
 		}
 		return says(text("and the end."))
 	}))
-	s := w.agent(agent.Options{Turns: 2}).Session("")
-	if _, o, err := ran(t, s.Run(t.Context(), "tell")); err != nil || !o.Forced {
+	s := w.agent(Options{Turns: 2}).Session("")
+	if _, o, err := finished(t, s.Run(t.Context(), "tell")); err != nil || !o.Forced {
 		t.Fatalf("%+v, %v", o, err)
 	}
-	if d := cmp.Diff([]agent.Turn{{First: 0, Text: "tell"}}, s.Turns(), cmpopts.IgnoreFields(agent.Turn{}, "Spent", "Took")); d != "" {
+	if d := cmp.Diff([]Turn{{First: 0, Text: "tell"}}, s.Turns(), cmpopts.IgnoreFields(Turn{}, "Spent", "Took")); d != "" {
 		t.Errorf("turns (-want +got):\n%s", d)
 	}
 	if err := s.Rewind(2); err == nil {
 		t.Error("a session is taken back to where the agent spoke")
 	}
-	if !s.Own(agent.DefaultWrapUp) || s.Own("tell") {
+	if !s.Own(DefaultWrapUp) || s.Own("tell") {
 		t.Error("the agent does not know its own words")
 	}
 	w.legal()
@@ -430,20 +429,20 @@ func TestWhatGoesOnIsUnderWay(t *testing.T) {
 	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer { return says(text("fine")) }))
 	refused := errors.New("not now")
 	hook := func(context.Context, []byte) error { return refused }
-	s := w.agent(agent.Options{Journals: w.db.Store(), Hooks: agent.Hooks{BeforeModel: hook}}).Session("s")
-	if _, _, err := ran(t, s.Run(t.Context(), "hi")); !errors.Is(err, refused) || s.Interrupted() {
+	s := w.agent(Options{Journals: w.db.Store(), Hooks: Hooks{BeforeModel: hook}}).Session("s")
+	if _, _, err := finished(t, s.Run(t.Context(), "hi")); !errors.Is(err, refused) || s.Interrupted() {
 		t.Fatalf("%v, or what has failed is still under way", err)
 	}
-	dying := w.agent(agent.Options{Journals: &full{w.db.Store(), 1}}) // nothing is written behind the step that it goes on
+	dying := w.agent(Options{Journals: &full{w.db.Store(), 1}}) // nothing is written behind the step that it goes on
 	s = opened(t, dying, "s")
-	if _, _, err := ran(t, s.Continue(t.Context())); !errors.Is(err, store.ErrFull) {
+	if _, _, err := finished(t, s.Continue(t.Context())); !errors.Is(err, store.ErrFull) {
 		t.Fatalf("%v, want ErrFull", err)
 	}
-	s = opened(t, w.agent(agent.Options{Journals: w.db.Store()}), "s")
+	s = opened(t, w.agent(Options{Journals: w.db.Store()}), "s")
 	if !s.Interrupted() {
 		t.Error("a run that went on when its process ended is taken for one that has ended")
 	}
-	if _, out, err := ran(t, s.Continue(t.Context())); err != nil || out.Text != "fine" {
+	if _, out, err := finished(t, s.Continue(t.Context())); err != nil || out.Text != "fine" {
 		t.Errorf("%+v, %v", out, err)
 	}
 }
@@ -480,19 +479,19 @@ func TestAPourThatTakesAWhileIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := w.agent(agent.Options{Tools: []agent.Tool{readsMuch(40_000)}, Preset: p}).Session("")
+	s := w.agent(Options{Tools: []Tool{readsMuch(40_000)}, Preset: p}).Session("")
 	for i := range 40 {
 		told := false
 		for e, err := range s.Run(t.Context(), fmt.Sprintf("Read file %d.", i)) {
 			switch {
 			case err != nil:
 				t.Fatal(err)
-			case e.Kind == agent.EventStatus && !told:
+			case e.Kind == EventStatus && !told:
 				told = true
 				close(writer.told)
-			case e.Kind == agent.EventPour && !told:
+			case e.Kind == EventPour && !told:
 				t.Fatal("nobody was told of the pour before it was made")
-			case e.Kind == agent.EventPour:
+			case e.Kind == EventPour:
 				return
 			}
 		}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package agent_test
+package agent
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
@@ -59,7 +58,7 @@ func work(ctx context.Context, v *killtest.Victim) (err error) {
 	v.Journal = db.Store()
 	once, look, again := effect(v, "once"), effect(v, "look"), effect(v, "same")
 	look.ReadOnly, again.Idempotent = true, true
-	a, err := agent.New(client, agent.Options{Model: "claude-sonnet-4-5", Engine: db.Engine(), Journals: v.Journals(), Tools: []agent.Tool{once, look, again}})
+	a, err := New(client, Options{Model: "claude-sonnet-4-5", Engine: db.Engine(), Journals: v.Journals(), Tools: []Tool{once, look, again}})
 	if err != nil {
 		return err
 	}
@@ -67,13 +66,13 @@ func work(ctx context.Context, v *killtest.Victim) (err error) {
 	events := s.Continue
 	if errors.Is(err, store.ErrNotFound) {
 		s, err = a.Session("s"), nil
-		events = func(ctx context.Context) iter.Seq2[agent.Event, error] { return s.Run(ctx, "begin") }
+		events = func(ctx context.Context) iter.Seq2[Event, error] { return s.Run(ctx, "begin") }
 	}
 	if err != nil {
 		return err
 	}
 	for _, err := range events(ctx) {
-		if err != nil && !errors.Is(err, agent.ErrEnded) {
+		if err != nil && !errors.Is(err, ErrEnded) {
 			return err
 		}
 	}
@@ -82,10 +81,10 @@ func work(ctx context.Context, v *killtest.Victim) (err error) {
 }
 
 // effect returns a tool that has an effect.
-func effect(v *killtest.Victim, name string) agent.Tool {
-	return agent.Tool{Name: name, Run: func(_ context.Context, c *agent.Call) (agent.Result, error) {
+func effect(v *killtest.Victim, name string) Tool {
+	return Tool{Name: name, Run: func(_ context.Context, c *Call) (Result, error) {
 		text, err := v.Do(name, c.ID)
-		return agent.Result{Text: text}, err
+		return Result{Text: text}, err
 	}}
 }
 

@@ -1,4 +1,4 @@
-package agent_test
+package agent
 
 import (
 	"crypto/sha256"
@@ -15,7 +15,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
@@ -32,8 +31,8 @@ type pastWorld struct {
 	server   *sandbox.Server
 	client   provider.Speaker
 	db       *embedded.DB
-	agent    *agent.Agent
-	sessions []*agent.Session
+	agent    *Agent
+	sessions []*Session
 	got      []map[int]string // of each session: hash of what was received for the answer at an index
 	system   int
 	pours    int
@@ -67,8 +66,8 @@ func (w *pastWorld) open() {
 		w.Fatal(err)
 	}
 	w.system++
-	w.agent, err = agent.New(w.client, agent.Options{
-		Model: "claude-sonnet-4-5", System: fmt.Sprintf("You work. Day %d.", w.system), Engine: w.db.Engine(), Journals: w.db.Store(), Tools: []agent.Tool{readsMuch(9_000)},
+	w.agent, err = New(w.client, Options{
+		Model: "claude-sonnet-4-5", System: fmt.Sprintf("You work. Day %d.", w.system), Engine: w.db.Engine(), Journals: w.db.Store(), Tools: []Tool{readsMuch(9_000)},
 		Remind: func([]jsontext.Value) string { return "Remember the rules." }, MaxTokens: 2000, Turns: 3,
 	})
 	if err != nil {
@@ -99,11 +98,11 @@ func (w *pastWorld) restart() {
 func (w *pastWorld) say(k int, text string) {
 	s, before := w.sessions[k], len(w.server.Log.Entries())
 	from := len(s.Messages())
-	all, _, err := ran(w.t, s.Run(w.t.Context(), text))
+	all, _, err := finished(w.t, s.Run(w.t.Context(), text))
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.pours += count(all, agent.EventPour)
+	w.pours += count(all, EventPour)
 	var bodies [][]byte
 	for _, e := range w.server.Log.Entries()[before:] {
 		if e.Status == 200 {
@@ -213,7 +212,7 @@ func TestAMomentIsWhatCameToTheAPI(t *testing.T) {
 		}
 		w.open()
 		defer func() { w.db.Close() }()
-		w.sessions = []*agent.Session{w.agent.Session("")}
+		w.sessions = []*Session{w.agent.Session("")}
 		for i := range rapid.IntRange(10, 30).Draw(r, "steps") {
 			k := rapid.IntRange(0, len(w.sessions)-1).Draw(r, "session")
 			switch rapid.SampledFrom([]string{"say", "say", "read", "read", "read", "read", "pour", "undo", "rewind", "fork", "restart"}).Draw(r, "what") {
@@ -247,18 +246,18 @@ func TestAMomentIsWhatCameToTheAPI(t *testing.T) {
 // What is no answer of the model, or none of this session's, has no moment.
 func TestWhatHasNoMoment(t *testing.T) {
 	w := newWorld(t, answers(func(*sandbox.Prompt) sandbox.Answer { return says(text("Yes.")) }))
-	a := w.agent(agent.Options{})
+	a := w.agent(Options{})
 	s, err := a.Load("", []jsontext.Value{jsontext.Value(`{"role":"user","content":"Hello."}`), jsontext.Value(`{"role":"assistant","content":"Hello!"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := ran(t, s.Run(t.Context(), "Really?")); err != nil {
+	if _, _, err := finished(t, s.Run(t.Context(), "Really?")); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.Answers(); !slices.Equal(got, []int{1, 3}) {
 		t.Errorf("the answers are %v", got)
 	}
-	for message, want := range map[int]error{-1: agent.ErrNoAnswer, 0: agent.ErrNoAnswer, 1: agent.ErrNotNoted, 2: agent.ErrNoAnswer, 3: nil, 4: agent.ErrNoAnswer} {
+	for message, want := range map[int]error{-1: ErrNoAnswer, 0: ErrNoAnswer, 1: ErrNotNoted, 2: ErrNoAnswer, 3: nil, 4: ErrNoAnswer} {
 		if _, err := s.Moment(t.Context(), w.db.Store(), message); !errors.Is(err, want) {
 			t.Errorf("message %d: %v, want %v", message, err, want)
 		}

@@ -1,10 +1,9 @@
-package agent_test
+package agent
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/preset"
 )
 
@@ -18,10 +17,10 @@ func TestAnAgentGoesOnBehindAPause(t *testing.T) {
 	for name, tokens := range map[string]int{"room": 2_000_000, "no room": 320_000} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, answers(reader))
-			s := w.agent(agent.Options{
-				Model: "claude-opus-4-6", Preset: set, Turns: 12, MaxTokens: 1000, MostResult: 100_000, Tools: []agent.Tool{readsMuch(50_000)}, Budget: agent.Budget{Tokens: tokens},
+			s := w.agent(Options{
+				Model: "claude-opus-4-6", Preset: set, Turns: 12, MaxTokens: 1000, MostResult: 100_000, Tools: []Tool{readsMuch(50_000)}, Budget: Budget{Tokens: tokens},
 			}).Session("")
-			all, o, err := ran(t, s.Run(t.Context(), "Find the cause."))
+			all, o, err := finished(t, s.Run(t.Context(), "Find the cause."))
 			if err != nil || !o.Forced || o.Text != `{"cause":"found"}` {
 				t.Fatalf("outcome %+v, error %v", o, err)
 			}
@@ -33,8 +32,8 @@ func TestAnAgentGoesOnBehindAPause(t *testing.T) {
 			if compactions == 0 || used != o.Spent.Tokens() || used > tokens {
 				t.Errorf("%d compactions; %d tokens used, %d in the outcome, of %d", compactions, used, o.Spent.Tokens(), tokens)
 			}
-			if want := map[string]agent.Stop{"room": agent.StopTurns, "no room": agent.StopBudget}[name]; o.Stop != want || count(all, agent.EventPour) == 0 {
-				t.Errorf("stopped by %q with %d pours", o.Stop, count(all, agent.EventPour))
+			if want := map[string]Stop{"room": StopTurns, "no room": StopBudget}[name]; o.Stop != want || count(all, EventPour) == 0 {
+				t.Errorf("stopped by %q with %d pours", o.Stop, count(all, EventPour))
 			}
 			for _, m := range s.Messages() {
 				if strings.Contains(string(m), `"compaction"`) {

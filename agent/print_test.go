@@ -1,4 +1,4 @@
-package agent_test
+package agent
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/agenttest"
 )
 
@@ -16,16 +15,16 @@ func TestPrint(t *testing.T) {
 		agenttest.Turn{Text: "I look.", Calls: []agenttest.Call{{Tool: "look", Arguments: `{}`}}},
 		agenttest.Turn{Text: "There is a \x1b[2Jcat."},
 	)
-	look := agent.Tool{Name: "look", ReadOnly: true, Run: func(context.Context, *agent.Call) (agent.Result, error) {
-		return agent.Result{Text: "a cat"}, nil
+	look := Tool{Name: "look", ReadOnly: true, Run: func(context.Context, *Call) (Result, error) {
+		return Result{Text: "a cat"}, nil
 	}}
-	a, err := agent.New(model, agent.Options{Model: "claude-sonnet-4-5", Engine: agenttest.Engine(t), Tools: []agent.Tool{look}})
+	a, err := New(model, Options{Model: "claude-sonnet-4-5", Engine: agenttest.Engine(t), Tools: []Tool{look}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	o, err := agent.Print(&out, a.Run(t.Context(), "What is there?"))
-	if err != nil || o.Stop != agent.StopAnswered {
+	o, err := Print(&out, a.Run(t.Context(), "What is there?"))
+	if err != nil || o.Stop != StopAnswered {
 		t.Fatalf("%+v, %v", o, err)
 	}
 	if want := "I look.\n[look {}]\nThere is a \ufffd[2Jcat.\n(answered; turns: 2, tokens: "; !strings.HasPrefix(out.String(), want) {
@@ -36,12 +35,12 @@ func TestPrint(t *testing.T) {
 // Who cannot write what is printed is told so, once the run has ended.
 func TestPrintFails(t *testing.T) {
 	model := agenttest.New(t, agenttest.Turn{Text: "Here."})
-	a, err := agent.New(model, agent.Options{Model: "claude-sonnet-4-5", Engine: agenttest.Engine(t)})
+	a, err := New(model, Options{Model: "claude-sonnet-4-5", Engine: agenttest.Engine(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	full := errors.New("the disk is full")
-	o, err := agent.Print(failing{full}, a.Run(t.Context(), "Where?"))
+	o, err := Print(failing{full}, a.Run(t.Context(), "Where?"))
 	if !errors.Is(err, full) || o.Text != "Here." {
 		t.Errorf("%+v, %v", o, err)
 	}

@@ -1,4 +1,4 @@
-package agent_test
+package agent
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
 )
@@ -21,18 +20,18 @@ func TestTheModelIsRemindedAfterAPour(t *testing.T) {
 		return says(use(fmt.Sprintf("toolu_%d", len(p.Messages)), "read", `{}`))
 	}))
 	n := 0
-	o := agent.Options{Tools: []agent.Tool{readsMuch(40_000)}, Preset: narrow(t), Journals: w.db.Store(), Remind: func(ms []jsontext.Value) string {
+	o := Options{Tools: []Tool{readsMuch(40_000)}, Preset: narrow(t), Journals: w.db.Store(), Remind: func(ms []jsontext.Value) string {
 		n++
 		return fmt.Sprintf("REMINDER %d of %d messages.", n, len(ms))
 	}}
 	s := w.agent(o).Session("one")
 	pours := 0
 	for i := range 24 {
-		all, o, err := ran(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i)))
-		if err != nil || o.Stop != agent.StopAnswered {
+		all, o, err := finished(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i)))
+		if err != nil || o.Stop != StopAnswered {
 			t.Fatalf("turn %d: %+v, %v", i, o, err)
 		}
-		pours += count(all, agent.EventPour)
+		pours += count(all, EventPour)
 	}
 	if pours < 2 || n != pours {
 		t.Fatalf("%d pours, %d reminders", pours, n)

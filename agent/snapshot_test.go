@@ -1,4 +1,4 @@
-package agent_test
+package agent
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
@@ -80,41 +79,41 @@ func sizes(ms []jsontext.Value) (n int) {
 func TestDelegatesBeginWithOneSnapshot(t *testing.T) {
 	w := newWorld(t, answers(member))
 	var mu sync.Mutex
-	var seals []*agent.Snapshot
-	var begun []*agent.Session
+	var seals []*Snapshot
+	var begun []*Session
 	both := make(chan bool)
-	var other *agent.Agent
+	var other *Agent
 	type args struct {
 		Task string `json:"task"`
 	}
-	delegate := agent.Func("delegate", "Delegates.", func(ctx context.Context, _ *agent.Call, a args) (agent.Result, error) {
+	delegate := Func("delegate", "Delegates.", func(ctx context.Context, _ *Call, a args) (Result, error) {
 		select {
 		case both <- true:
 		case <-both:
 		}
-		snap := agent.SnapshotOf(ctx)
+		snap := SnapshotOf(ctx)
 		s, err := other.Start(ctx, snap, "")
 		if err != nil {
-			return agent.Result{}, err
+			return Result{}, err
 		}
-		_, o, err := ran(t, s.Run(ctx, a.Task))
+		_, o, err := finished(t, s.Run(ctx, a.Task))
 		mu.Lock()
 		defer mu.Unlock()
 		seals, begun = append(seals, snap), append(begun, s)
-		return agent.Result{Text: o.Text}, err
+		return Result{Text: o.Text}, err
 	})
 	delegate.Parallel = true
 	read := readsMuch(40_000)
-	o := agent.Options{System: "You work.", Tools: []agent.Tool{read, delegate}}
+	o := Options{System: "You work.", Tools: []Tool{read, delegate}}
 	other = w.agent(o)
 	s := other.Session("")
 	for i := range 24 {
-		if _, _, err := ran(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i))); err != nil {
+		if _, _, err := finished(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	all, _, err := ran(t, s.Run(t.Context(), "Delegate it."))
-	if err != nil || count(all, agent.EventResult) != 2 || len(seals) != 2 || seals[0] != seals[1] {
+	all, _, err := finished(t, s.Run(t.Context(), "Delegate it."))
+	if err != nil || count(all, EventResult) != 2 || len(seals) != 2 || seals[0] != seals[1] {
 		t.Fatalf("%d snapshots, error %v", len(seals), err)
 	}
 	snap := seals[0]
@@ -135,7 +134,7 @@ func TestDelegatesBeginWithOneSnapshot(t *testing.T) {
 			t.Errorf("delegate %d began with %s, the snapshot is %s", i, begun[i].Projection(), snap.Hash())
 		}
 	}
-	if agent.SnapshotOf(t.Context()) != nil {
+	if SnapshotOf(t.Context()) != nil {
 		t.Error("there is a snapshot outside of a call")
 	}
 	w.legal()
@@ -144,10 +143,10 @@ func TestDelegatesBeginWithOneSnapshot(t *testing.T) {
 // An agent with a smaller window gets a projection, which has a hash of its own.
 func TestASnapshotIsPouredWhereItDoesNotFit(t *testing.T) {
 	w := newWorld(t, answers(member))
-	var snap *agent.Snapshot
-	seal := agent.Tool{Name: "delegate", Run: func(ctx context.Context, _ *agent.Call) (agent.Result, error) {
-		snap = agent.SnapshotOf(ctx)
-		return agent.Result{}, nil
+	var snap *Snapshot
+	seal := Tool{Name: "delegate", Run: func(ctx context.Context, _ *Call) (Result, error) {
+		snap = SnapshotOf(ctx)
+		return Result{}, nil
 	}}
 	set, err := preset.Load("default")
 	if err != nil {
@@ -157,14 +156,14 @@ func TestASnapshotIsPouredWhereItDoesNotFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := agent.Options{System: "You work.", Tools: []agent.Tool{readsMuch(40_000), seal}, Preset: whole}
+	o := Options{System: "You work.", Tools: []Tool{readsMuch(40_000), seal}, Preset: whole}
 	s := w.agent(o).Session("")
 	for i := range 8 {
-		if _, _, err := ran(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i))); err != nil {
+		if _, _, err := finished(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := ran(t, s.Run(t.Context(), "Delegate it.")); err != nil || snap == nil {
+	if _, _, err := finished(t, s.Run(t.Context(), "Delegate it.")); err != nil || snap == nil {
 		t.Fatal(err)
 	}
 	small := *set
@@ -174,8 +173,8 @@ func TestASnapshotIsPouredWhereItDoesNotFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, _, err := ran(t, f.Run(t.Context(), "A small task."))
-	if err != nil || count(all, agent.EventPour) != 1 || f.Projection() == snap.Hash() || len(f.Projection()) != 64 {
+	all, _, err := finished(t, f.Run(t.Context(), "A small task."))
+	if err != nil || count(all, EventPour) != 1 || f.Projection() == snap.Hash() || len(f.Projection()) != 64 {
 		t.Errorf("a projection of %s is %s, error %v", snap.Hash(), f.Projection(), err)
 	}
 	w.legal()
@@ -185,10 +184,10 @@ func TestASnapshotIsPouredWhereItDoesNotFit(t *testing.T) {
 // nothing of it. It is the same once more when another process opens the session before it was answered.
 func TestASnapshotIsSealed(t *testing.T) {
 	w := newWorld(t, answers(member))
-	var snap *agent.Snapshot
-	seal := agent.Tool{Name: "delegate", Run: func(ctx context.Context, _ *agent.Call) (agent.Result, error) {
-		snap = agent.SnapshotOf(ctx)
-		return agent.Result{}, nil
+	var snap *Snapshot
+	seal := Tool{Name: "delegate", Run: func(ctx context.Context, _ *Call) (Result, error) {
+		snap = SnapshotOf(ctx)
+		return Result{}, nil
 	}}
 	// Nothing is poured by itself, and there is something to pour by hand.
 	roomy, err := preset.Parse("roomy.yaml", []byte("name: roomy\nbase: default\ntrigger: {window: 40000}\nearly_pours: {level: off}\n"))
@@ -200,11 +199,11 @@ func TestASnapshotIsSealed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var fails error
-	o := agent.Options{System: "You work.", Tools: []agent.Tool{readsMuch(40_000), seal}, Journals: w.db.Store(), Project: "p",
-		Hooks: agent.Hooks{BeforeModel: func(context.Context, []byte) error { return fails }}}
+	o := Options{System: "You work.", Tools: []Tool{readsMuch(40_000), seal}, Journals: w.db.Store(), Project: "p",
+		Hooks: Hooks{BeforeModel: func(context.Context, []byte) error { return fails }}}
 	s := w.agent(o).Session("")
 	for i := range 16 {
-		if _, _, err := ran(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i))); err != nil {
+		if _, _, err := finished(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -228,12 +227,12 @@ func TestASnapshotIsSealed(t *testing.T) {
 	asked := ""
 	for n := 0; !poured && n < 8; n++ {
 		o.Hooks.AfterModel = nil
-		if _, _, err := ran(t, opened(t, w.agent(o), s.ID()).Run(t.Context(), fmt.Sprintf("Read file %d.", 16+n))); err != nil {
+		if _, _, err := finished(t, opened(t, w.agent(o), s.ID()).Run(t.Context(), fmt.Sprintf("Read file %d.", 16+n))); err != nil {
 			t.Fatal(err)
 		}
 		o.Hooks.AfterModel, asked = pourOnce, fmt.Sprintf("Delegate it, try %d.", n)
 		s = opened(t, w.agent(o), s.ID())
-		if _, _, err := ran(t, s.Run(t.Context(), asked)); snap == nil {
+		if _, _, err := finished(t, s.Run(t.Context(), asked)); snap == nil {
 			t.Fatal(err)
 		}
 	}
@@ -252,7 +251,7 @@ func TestASnapshotIsSealed(t *testing.T) {
 		fails = errors.New("not yet")
 		if f, err := w.agent(o).Start(t.Context(), snap, "apart"); err != nil {
 			t.Fatal(err)
-		} else if _, _, err := ran(t, f.Run(t.Context(), "A task "+where+".")); !errors.Is(err, fails) {
+		} else if _, _, err := finished(t, f.Run(t.Context(), "A task "+where+".")); !errors.Is(err, fails) {
 			t.Fatal(err)
 		}
 		fails = nil
@@ -260,13 +259,13 @@ func TestASnapshotIsSealed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := ran(t, f.Continue(t.Context())); err != nil || f.Projection() != snap.Hash() {
+		if _, _, err := finished(t, f.Continue(t.Context())); err != nil || f.Projection() != snap.Hash() {
 			t.Errorf("%s: error %v, projection %s of %s", where, err, f.Projection(), snap.Hash())
 		}
 		if got := received(t, w.requestOf("A task "+where)); len(got) != len(coordinator)+1 || !slices.Equal(got[:len(coordinator)], coordinator) {
 			t.Errorf("%s: the session begins with %d messages that are not the %d of the snapshot", where, len(got)-1, len(coordinator))
 		}
-		if _, _, err := ran(t, f.Run(t.Context(), "Read more.")); err != nil {
+		if _, _, err := finished(t, f.Run(t.Context(), "Read more.")); err != nil {
 			t.Errorf("%s: afterwards %v", where, err)
 		}
 		if f, err = w.agent(o).Start(t.Context(), snap, "apart"); err != nil || len(f.Messages()) != len(coordinator)+6 || f.Root() != "apart" {
@@ -280,29 +279,29 @@ func TestASnapshotIsSealed(t *testing.T) {
 // is what the delegate is sent: no projection.
 func TestASnapshotOutlivesAnUndo(t *testing.T) {
 	w := newWorld(t, answers(member))
-	var snap *agent.Snapshot
-	var s *agent.Session
-	seal := agent.Tool{Name: "delegate", Run: func(ctx context.Context, _ *agent.Call) (agent.Result, error) {
-		snap = agent.SnapshotOf(ctx)
-		return agent.Result{}, undoAll(ctx, w.db.Engine(), s.Conversation())
+	var snap *Snapshot
+	var s *Session
+	seal := Tool{Name: "delegate", Run: func(ctx context.Context, _ *Call) (Result, error) {
+		snap = SnapshotOf(ctx)
+		return Result{}, undoAll(ctx, w.db.Engine(), s.Conversation())
 	}}
-	o := agent.Options{System: "You work.", Tools: []agent.Tool{readsMuch(40_000), seal}}
+	o := Options{System: "You work.", Tools: []Tool{readsMuch(40_000), seal}}
 	s = w.agent(o).Session("")
 	for i := range 24 {
-		if _, _, err := ran(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i))); err != nil {
+		if _, _, err := finished(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := ran(t, s.Run(t.Context(), "Delegate it.")); err != nil || snap == nil {
+	if _, _, err := finished(t, s.Run(t.Context(), "Delegate it.")); err != nil || snap == nil {
 		t.Fatal(err)
 	}
 	f, err := w.agent(o).Start(t.Context(), snap, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, _, err := ran(t, f.Run(t.Context(), "A task."))
-	if err != nil || count(all, agent.EventPour) != 0 || f.Projection() != snap.Hash() {
-		t.Errorf("%d pours, projection %s of %s, error %v", count(all, agent.EventPour), f.Projection(), snap.Hash(), err)
+	all, _, err := finished(t, f.Run(t.Context(), "A task."))
+	if err != nil || count(all, EventPour) != 0 || f.Projection() != snap.Hash() {
+		t.Errorf("%d pours, projection %s of %s, error %v", count(all, EventPour), f.Projection(), snap.Hash(), err)
 	}
 	coordinator := received(t, w.requestOf("Delegate it."))
 	if got := received(t, w.requestOf("A task.")); len(got) != len(coordinator)+1 || !slices.Equal(got[:len(coordinator)], coordinator) {
@@ -330,25 +329,25 @@ func undoAll(ctx context.Context, e *engine.Engine, k store.Key) error {
 // A delegation that somebody allows in another process begins with what the model was sent in the first one.
 func TestASnapshotIsTheSameElsewhere(t *testing.T) {
 	w := newWorld(t, answers(member))
-	var snap *agent.Snapshot
-	seal := agent.Tool{Name: "delegate", Ask: true, Run: func(ctx context.Context, _ *agent.Call) (agent.Result, error) {
-		snap = agent.SnapshotOf(ctx)
+	var snap *Snapshot
+	seal := Tool{Name: "delegate", Ask: true, Run: func(ctx context.Context, _ *Call) (Result, error) {
+		snap = SnapshotOf(ctx)
 		_, err := snap.Sent()
-		return agent.Result{Text: "ok"}, err
+		return Result{Text: "ok"}, err
 	}}
-	o := agent.Options{System: "You work.", Tools: []agent.Tool{readsMuch(40_000), seal}, Journals: w.db.Store()}
+	o := Options{System: "You work.", Tools: []Tool{readsMuch(40_000), seal}, Journals: w.db.Store()}
 	s := w.agent(o).Session("one")
 	for i := range 24 {
-		if _, _, err := ran(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i))); err != nil {
+		if _, _, err := finished(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := ran(t, s.Run(t.Context(), "Delegate it.")); err != nil || len(s.Waiting()) != 2 {
+	if _, _, err := finished(t, s.Run(t.Context(), "Delegate it.")); err != nil || len(s.Waiting()) != 2 {
 		t.Fatalf("%d calls wait, error %v", len(s.Waiting()), err)
 	}
 	there := opened(t, w.elsewhere(o), "one")
 	for _, c := range there.Waiting() {
-		if _, _, err := ran(t, there.Resume(t.Context(), c.ID, agent.Verdict{Kind: agent.Allow})); err != nil {
+		if _, _, err := finished(t, there.Resume(t.Context(), c.ID, Verdict{Kind: Allow})); err != nil {
 			t.Fatal(err)
 		}
 	}

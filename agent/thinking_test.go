@@ -1,4 +1,4 @@
-package agent_test
+package agent
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -26,7 +25,7 @@ func TestFading(t *testing.T) {
 		{8000, 1, 0, 8000}, {8000, 1, 1, 2000}, {8000, 0, 0, 8000}, {8000, 10, 40, 2000},
 		{4000, 6, 4, 1599}, // as the seed's formula is rounded
 	} {
-		if got := agent.Fading(c.base)(c.iteration, c.limit); got != c.want {
+		if got := Fading(c.base)(c.iteration, c.limit); got != c.want {
 			t.Errorf("%d at iteration %d of %d: %d, want %d", c.base, c.iteration, c.limit, got, c.want)
 		}
 	}
@@ -34,7 +33,7 @@ func TestFading(t *testing.T) {
 		base, limit := rapid.IntRange(0, 100_000).Draw(t, "base"), rapid.IntRange(0, 200).Draw(t, "limit")
 		last := base
 		for i := range limit + 2 {
-			n := agent.Fading(base)(i, limit)
+			n := Fading(base)(i, limit)
 			if n > last || n < base/4 || n > base {
 				t.Fatalf("%d tokens at iteration %d, %d before it, base %d", n, i, last, base)
 			}
@@ -86,23 +85,23 @@ func steps(n int) answers {
 // Each model is told of thinking what it takes, and refuses nothing.
 func TestThinkingByModel(t *testing.T) {
 	for name, c := range map[string]struct {
-		o    agent.Options
+		o    Options
 		want []string
 	}{
-		"budgets": {agent.Options{Model: "claude-sonnet-4-5", Turns: 4, Thinking: agent.Fading(4000)},
+		"budgets": {Options{Model: "claude-sonnet-4-5", Turns: 4, Thinking: Fading(4000)},
 			[]string{"5000 enabled 4000", "4000 enabled 3000", "3000 enabled 2000", "2024 enabled 1024"}}, // what the API takes at least
-		"budgets and effort":  {agent.Options{Model: "claude-opus-4-6", Turns: 2, Thinking: agent.Steady(2000)}, []string{"3000 enabled 2000", "3000 enabled 2000"}},
-		"effort":              {agent.Options{Model: "claude-opus-5-5", Turns: 4, Thinking: agent.Fading(8000)}, []string{"9000 adaptive 0", "7000 adaptive 0 medium", "5000 adaptive 0 medium", "3000 adaptive 0 low"}},
-		"effort on request":   {agent.Options{Model: "claude-opus-4-7", Turns: 2, Thinking: agent.Steady(1)}, []string{"2024 adaptive 0 low", "2024 adaptive 0 low"}},
-		"nothing is known":    {agent.Options{Model: "claude-mythos-5", Turns: 2, Thinking: agent.Steady(4000)}, []string{"1000  0", "1000  0"}},
-		"nothing is asked":    {agent.Options{Model: "claude-sonnet-4-5", Turns: 2}, []string{"1000  0", "1000  0"}},
-		"no tokens":           {agent.Options{Model: "claude-sonnet-4-5", Turns: 2, Thinking: agent.Steady(0)}, []string{"1000  0", "1000  0"}},
-		"more than there are": {agent.Options{Model: "claude-sonnet-4-5", Turns: 1, Thinking: agent.Steady(1 << 20)}, []string{"64000 enabled 63000"}},
+		"budgets and effort":  {Options{Model: "claude-opus-4-6", Turns: 2, Thinking: Steady(2000)}, []string{"3000 enabled 2000", "3000 enabled 2000"}},
+		"effort":              {Options{Model: "claude-opus-5-5", Turns: 4, Thinking: Fading(8000)}, []string{"9000 adaptive 0", "7000 adaptive 0 medium", "5000 adaptive 0 medium", "3000 adaptive 0 low"}},
+		"effort on request":   {Options{Model: "claude-opus-4-7", Turns: 2, Thinking: Steady(1)}, []string{"2024 adaptive 0 low", "2024 adaptive 0 low"}},
+		"nothing is known":    {Options{Model: "claude-mythos-5", Turns: 2, Thinking: Steady(4000)}, []string{"1000  0", "1000  0"}},
+		"nothing is asked":    {Options{Model: "claude-sonnet-4-5", Turns: 2}, []string{"1000  0", "1000  0"}},
+		"no tokens":           {Options{Model: "claude-sonnet-4-5", Turns: 2, Thinking: Steady(0)}, []string{"1000  0", "1000  0"}},
+		"more than there are": {Options{Model: "claude-sonnet-4-5", Turns: 1, Thinking: Steady(1 << 20)}, []string{"64000 enabled 63000"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, steps(20))
-			c.o.MaxTokens, c.o.Tools = 1000, []agent.Tool{readsMuch(100)}
-			if _, o, err := ran(t, w.agent(c.o).Run(t.Context(), "Find it.")); err != nil || o.Spent.Turns != len(c.want) {
+			c.o.MaxTokens, c.o.Tools = 1000, []Tool{readsMuch(100)}
+			if _, o, err := finished(t, w.agent(c.o).Run(t.Context(), "Find it.")); err != nil || o.Spent.Turns != len(c.want) {
 				t.Errorf("%+v, error %v", o, err)
 			}
 			if got := requests(t, w.server); !slices.Equal(got, c.want) {
@@ -117,17 +116,17 @@ func TestThinkingByModel(t *testing.T) {
 // run begins anew.
 func TestThinkingGoesOnElsewhere(t *testing.T) {
 	w := newWorld(t, steps(3))
-	o := agent.Options{Journals: w.db.Store(), Turns: 4, MaxTokens: 1000, Thinking: agent.Fading(8000), Tools: []agent.Tool{readsMuch(100)}}
+	o := Options{Journals: w.db.Store(), Turns: 4, MaxTokens: 1000, Thinking: Fading(8000), Tools: []Tool{readsMuch(100)}}
 	stopped := errors.New("stopped")
 	left, after := o, 0
-	left.Hooks.BeforeTool = func(context.Context, *agent.Call) error {
+	left.Hooks.BeforeTool = func(context.Context, *Call) error {
 		if after++; after == 2 {
 			return stopped
 		}
 		return nil
 	}
 	s := w.agent(left).Session("s")
-	if _, _, err := ran(t, s.Run(t.Context(), "Find it.")); !errors.Is(err, stopped) {
+	if _, _, err := finished(t, s.Run(t.Context(), "Find it.")); !errors.Is(err, stopped) {
 		t.Fatal(err)
 	}
 	if err := w.db.Engine().Flush(t.Context()); err != nil {
@@ -135,8 +134,8 @@ func TestThinkingGoesOnElsewhere(t *testing.T) {
 	}
 	there := opened(t, w.elsewhere(o), "s")
 	for _, events := range []func() error{
-		func() error { _, _, err := ran(t, there.Continue(t.Context())); return err },
-		func() error { _, _, err := ran(t, there.Run(t.Context(), "And now?")); return err },
+		func() error { _, _, err := finished(t, there.Continue(t.Context())); return err },
+		func() error { _, _, err := finished(t, there.Run(t.Context(), "And now?")); return err },
 	} {
 		if err := events(); err != nil {
 			t.Fatal(err)
@@ -152,23 +151,23 @@ func TestThinkingGoesOnElsewhere(t *testing.T) {
 // A turn that was begun without thinking ends without it: no budget is asked for that the API would refuse.
 func TestATurnBegunWithoutThinking(t *testing.T) {
 	w := newWorld(t, steps(2))
-	o := agent.Options{Journals: w.db.Store(), MaxTokens: 1000, Tools: []agent.Tool{readsMuch(100)}}
+	o := Options{Journals: w.db.Store(), MaxTokens: 1000, Tools: []Tool{readsMuch(100)}}
 	without := o
 	without.Turns = 50
 	stopped := errors.New("stopped")
-	without.Hooks.BeforeTool = func(context.Context, *agent.Call) error { return stopped }
-	if _, _, err := ran(t, w.agent(without).Session("s").Run(t.Context(), "Find it.")); !errors.Is(err, stopped) {
+	without.Hooks.BeforeTool = func(context.Context, *Call) error { return stopped }
+	if _, _, err := finished(t, w.agent(without).Session("s").Run(t.Context(), "Find it.")); !errors.Is(err, stopped) {
 		t.Fatal(err)
 	}
 	if err := w.db.Engine().Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	o.Thinking = agent.Steady(2000)
+	o.Thinking = Steady(2000)
 	s := opened(t, w.elsewhere(o), "s")
-	if _, _, err := ran(t, s.Continue(t.Context())); err != nil {
+	if _, _, err := finished(t, s.Continue(t.Context())); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := ran(t, s.Run(t.Context(), "And now?")); err != nil {
+	if _, _, err := finished(t, s.Run(t.Context(), "And now?")); err != nil {
 		t.Error(err)
 	}
 	want := []string{"1000  0", "1000  0", "1000  0", "3000 enabled 2000", "3000 enabled 2000", "3000 enabled 2000"}
@@ -181,9 +180,9 @@ func TestATurnBegunWithoutThinking(t *testing.T) {
 // A schedule whose values differ costs the provider's cache of the messages; one that stays the same does not.
 func TestThePriceOfAThinkingSchedule(t *testing.T) {
 	read := map[string]int{}
-	for name, s := range map[string]agent.Schedule{"steady": agent.Steady(4000), "fading": agent.Fading(4000)} {
+	for name, s := range map[string]Schedule{"steady": Steady(4000), "fading": Fading(4000)} {
 		w := newWorld(t, steps(6))
-		_, o, err := ran(t, w.agent(agent.Options{Turns: 8, Thinking: s, Tools: []agent.Tool{readsMuch(20_000)}}).Run(t.Context(), "Find it."))
+		_, o, err := finished(t, w.agent(Options{Turns: 8, Thinking: s, Tools: []Tool{readsMuch(20_000)}}).Run(t.Context(), "Find it."))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,9 +199,9 @@ func TestThinkingWithinABudget(t *testing.T) {
 		a := reader(p)
 		return says(append([]sandbox.Block{{Kind: decant.KindThinking, Text: strings.Repeat("Where could it be? ", 3000)}}, a.Blocks...)...)
 	}))
-	b := agent.Budget{Tokens: 60_000}
-	_, o, err := ran(t, w.agent(agent.Options{Budget: b, MaxTokens: 1000, Thinking: agent.Steady(12_000), Tools: []agent.Tool{readsMuch(3000)}}).Run(t.Context(), "Find the cause."))
-	if err != nil && !errors.Is(err, agent.ErrBudget) || o.Stop != agent.StopBudget || o.Spent.Tokens() > b.Tokens {
+	b := Budget{Tokens: 60_000}
+	_, o, err := finished(t, w.agent(Options{Budget: b, MaxTokens: 1000, Thinking: Steady(12_000), Tools: []Tool{readsMuch(3000)}}).Run(t.Context(), "Find the cause."))
+	if err != nil && !errors.Is(err, ErrBudget) || o.Stop != StopBudget || o.Spent.Tokens() > b.Tokens {
 		t.Errorf("%+v, error %v", o, err)
 	}
 	w.legal()

@@ -90,8 +90,14 @@ func TestAClientsCredentialIsForgotten(t *testing.T) {
 		if got := whose(t, w, two, ""); got != "" {
 			t.Error(got)
 		}
-		if n := w.Len(); n != 0 {
-			t.Errorf("%d credentials are still in memory", n)
+		const most = 10_000 // that are remembered: the last of them finds room only where nothing else is still in memory
+		id := func(n int) store.Key { return store.Key{ID: fmt.Sprint("n", n)} }
+		for n := range most + 1 {
+			w.Keep(id(n), "https://a", http.Header{"X-Api-Key": {"sk-3"}})
 		}
+		if last, beyond := whose(t, w, id(most-1), ""), whose(t, w, id(most), ""); last != "https://a sk-3" || beyond != "" {
+			t.Errorf("the last of %d credentials is %q, one more is %q", most, last, beyond)
+		}
+		w.Empty()
 	})
 }

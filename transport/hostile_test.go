@@ -1,4 +1,4 @@
-package transport_test
+package transport
 
 import (
 	"bytes"
@@ -15,7 +15,6 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider/sandbox"
-	"github.com/decantdev/decant/transport"
 )
 
 // packed returns a text in an encoding.
@@ -41,12 +40,12 @@ func packed(t *testing.T, encoding string, text io.Reader) string {
 // zeros is a request for messages that is nearly all the same byte.
 func zeros(n int64) io.Reader {
 	head, tail, _ := strings.Cut(hello, "Hello.")
-	return io.MultiReader(strings.NewReader(head), io.LimitReader(same('0'), n), strings.NewReader(tail))
+	return io.MultiReader(strings.NewReader(head), io.LimitReader(only('0'), n), strings.NewReader(tail))
 }
 
-type same byte
+type only byte
 
-func (s same) Read(p []byte) (int, error) {
+func (s only) Read(p []byte) (int, error) {
 	for i := range p {
 		p[i] = byte(s)
 	}
@@ -67,7 +66,7 @@ func TestBodiesThatUnpackToMuch(t *testing.T) {
 		t.Run(fmt.Sprintf("%s/%d", c.encoding, c.size>>10), func(t *testing.T) {
 			w := newWorld(t, sandbox.Options{}, engine.Options{})
 			b := &base{}
-			rt := transport.New(w.engine, transport.Options{Base: b, MaxBody: 8 << 20})
+			rt := New(w.engine, Options{Base: b, MaxBody: 8 << 20})
 			body := packed(t, c.encoding, zeros(c.size))
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
@@ -100,7 +99,7 @@ func TestUnpackedBodiesHaveTheLimitOfOthers(t *testing.T) {
 	for size, want := range map[int]bool{9 * mb: true, 13 * mb: false} {
 		b, managed := &base{}, false
 		done := func(*http.Request, *engine.Prepared, engine.Response) { managed = true }
-		rt := transport.New(w.engine, transport.Options{Base: b, MaxBody: int64(12 * mb), Done: done})
+		rt := New(w.engine, Options{Base: b, MaxBody: int64(12 * mb), Done: done})
 		body := packed(t, "gzip", text(size))
 		post(t, rt, "/v1/messages", body, "Content-Encoding", "gzip", "X-Decant-Mode", "off")
 		if managed != want || b.bodies[0] != body {
@@ -123,7 +122,7 @@ func TestAnswersThatAreTooLargeToBeKept(t *testing.T) {
 		event("message_stop", `{"type":"message_stop"}`)))
 	w := newWorld(t, sandbox.Options{}, engine.Options{})
 	b := &base{answer: func(*http.Request) *http.Response {
-		res := reply(http.StatusOK, "text/event-stream", "")
+		res := response(http.StatusOK, "text/event-stream", "")
 		res.Body = io.NopCloser(io.MultiReader(parts...))
 		return res
 	}}
@@ -152,7 +151,7 @@ func TestARequestForWhichThereIsNoRoom(t *testing.T) {
 // testNoRoom sends a body while a large one is being answered.
 func testNoRoom(t *testing.T, w *world, large, body string) {
 	b := &base{}
-	rt := transport.New(w.engine, transport.Options{Base: b, Memory: 1 << 20})
+	rt := New(w.engine, Options{Base: b, Memory: 1 << 20})
 	ask := func(session, body string) *http.Response {
 		r, err := http.NewRequestWithContext(t.Context(), "POST", "http://api.test/v1/messages", strings.NewReader(body))
 		if err != nil {
@@ -190,7 +189,7 @@ func TestHeadersLikeOursFromTheProvider(t *testing.T) {
 	w := newWorld(t, sandbox.Options{}, engine.Options{})
 	for _, path := range []string{"/v1/messages", "/v1/messages/count_tokens", "/v1/models"} {
 		b := &base{answer: func(*http.Request) *http.Response {
-			res := reply(http.StatusOK, "application/json", `{"content":[],"usage":{"input_tokens":1,"output_tokens":1}}`)
+			res := response(http.StatusOK, "application/json", `{"content":[],"usage":{"input_tokens":1,"output_tokens":1}}`)
 			res.Header["x-decant-odd"] = []string{"forged"}
 			res.Header.Set("X-Decant-Fault", "forged")
 			res.Header.Set("X-Decant-Conversation", "forged")

@@ -1,4 +1,4 @@
-package transport_test
+package transport
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/provider/sandbox"
-	"github.com/decantdev/decant/transport"
 )
 
 // spent is a budget that nothing fits.
@@ -58,7 +57,7 @@ func TestNothingLeavesABudget(t *testing.T) {
 		for _, w := range []*world{free, limited} {
 			t.Run(fmt.Sprintf("%s/%t", c.name, w == limited), func(t *testing.T) {
 				b := &base{}
-				rt := transport.New(w.engine, transport.Options{Base: b, MaxBody: 1 << 16})
+				rt := New(w.engine, Options{Base: b, MaxBody: 1 << 16})
 				r, err := http.NewRequestWithContext(t.Context(), c.method, "http://api.test"+c.path, strings.NewReader(c.body))
 				if err != nil {
 					t.Fatal(err)
@@ -97,7 +96,7 @@ func TestModesThatClientsMayChoose(t *testing.T) {
 	} {
 		w := newWorld(t, sandbox.Options{}, engine.Options{Mode: c.runs})
 		b := &base{}
-		res, text := post(t, transport.New(w.engine, transport.Options{Base: b, Guarded: func(*http.Request) bool { return c.guarded }}), "/v1/messages", hello, "X-Decant-Mode", c.asks)
+		res, text := post(t, New(w.engine, Options{Base: b, Guarded: func(*http.Request) bool { return c.guarded }}), "/v1/messages", hello, "X-Decant-Mode", c.asks)
 		if (res.StatusCode == 200) != c.passes || (res.StatusCode == 400) == c.passes {
 			t.Errorf("%+v: status %d, %s", c, res.StatusCode, text)
 		}

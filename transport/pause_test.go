@@ -1,4 +1,4 @@
-package transport_test
+package transport
 
 import (
 	"fmt"
@@ -150,9 +150,9 @@ func TestPausesThatFail(t *testing.T) {
 		status      int
 		booked      int // tokens
 	}{
-		"whole":      {reply(200, "application/json", `{"content":[`+block+`],"stop_reason":"compaction",`+usage+`}`), reply(200, "application/json", answer), 200, 80_302},
-		"broken":     {reply(200, "text/event-stream", begun), reply(200, "application/json", answer), 200, 20_002},
-		"overloaded": {reply(200, "application/json", `{"content":[`+block+`],"stop_reason":"compaction",`+usage+`}`), reply(529, "application/json", `{"type":"error"}`), 529, 60_300},
+		"whole":      {response(200, "application/json", `{"content":[`+block+`],"stop_reason":"compaction",`+usage+`}`), response(200, "application/json", answer), 200, 80_302},
+		"broken":     {response(200, "text/event-stream", begun), response(200, "application/json", answer), 200, 20_002},
+		"overloaded": {response(200, "application/json", `{"content":[`+block+`],"stop_reason":"compaction",`+usage+`}`), response(529, "application/json", `{"type":"error"}`), 529, 60_300},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, sandbox.Options{}, engine.Options{Window: 200_000, Preset: watched(t, preset.PruneAtPours), Logger: slog.New(slog.DiscardHandler)})

@@ -1,4 +1,4 @@
-package transport_test
+package transport
 
 import (
 	"context"
@@ -19,7 +19,6 @@ import (
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
-	"github.com/decantdev/decant/transport"
 )
 
 // A world is a sandbox, a store and an engine between them.
@@ -54,7 +53,7 @@ func newWorld(t testing.TB, so sandbox.Options, eo engine.Options) *world {
 		w.engine.Close()
 		db.Close()
 	})
-	w.client = &http.Client{Transport: transport.New(w.engine, transport.Options{})}
+	w.client = &http.Client{Transport: New(w.engine, Options{})}
 	return w
 }
 

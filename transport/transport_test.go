@@ -1,4 +1,4 @@
-package transport_test
+package transport
 
 import (
 	"bytes"
@@ -20,7 +20,6 @@ import (
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/transport"
 )
 
 const hello = `{"model":"claude-sonnet-4-5","max_tokens":100,"messages":[{"role":"user","content":"Hello."}]}`
@@ -41,16 +40,16 @@ func (b *base) RoundTrip(r *http.Request) (*http.Response, error) {
 	if b.answer != nil {
 		return b.answer(r), nil
 	}
-	return reply(http.StatusOK, "application/json", `{"content":[{"type":"text","text":"Hi."}],"stop_reason":"end_turn","usage":{"input_tokens":10,"output_tokens":2}}`), nil
+	return response(http.StatusOK, "application/json", `{"content":[{"type":"text","text":"Hi."}],"stop_reason":"end_turn","usage":{"input_tokens":10,"output_tokens":2}}`), nil
 }
 
-func reply(status int, kind, body string) *http.Response {
+func response(status int, kind, body string) *http.Response {
 	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {kind}, "X-Upstream": {"yes"}}, Body: io.NopCloser(strings.NewReader(body))}
 }
 
 // on returns a transport over b on the world's engine.
-func (w *world) on(b *base) *transport.Transport {
-	return transport.New(w.engine, transport.Options{Base: b})
+func (w *world) on(b *base) *Transport {
+	return New(w.engine, Options{Base: b})
 }
 
 func post(t *testing.T, rt http.RoundTripper, path, body string, header ...string) (*http.Response, string) {
@@ -170,7 +169,7 @@ func TestStreamIsReadAlong(t *testing.T) {
 	stream := strings.Join(events, "\n\n") + "\n\n"
 	w := newWorld(t, sandbox.Options{}, engine.Options{})
 	b := &base{answer: func(*http.Request) *http.Response {
-		return reply(http.StatusOK, "text/event-stream; charset=utf-8", stream)
+		return response(http.StatusOK, "text/event-stream; charset=utf-8", stream)
 	}}
 	_, body := post(t, w.on(b), "/v1/messages", hello, "X-Decant-Session", "s")
 	if body != stream {
@@ -212,7 +211,7 @@ func TestErrorsPass(t *testing.T) {
 			w := newWorld(t, sandbox.Options{}, engine.Options{Logger: slog.New(slog.DiscardHandler)}) // it cannot make "Hello." smaller
 			const text = `{"type":"error","error":{"type":"some_error","message":"Something else."}}`
 			b := &base{answer: func(*http.Request) *http.Response {
-				res := reply(status, "application/json", text)
+				res := response(status, "application/json", text)
 				res.Header.Set("Retry-After", "7")
 				return res
 			}}
@@ -262,7 +261,7 @@ func TestAbortCancelsUpstream(t *testing.T) {
 func TestCountTokensIsOfTheView(t *testing.T) {
 	w := newWorld(t, sandbox.Options{}, engine.Options{})
 	b := &base{answer: func(*http.Request) *http.Response {
-		return reply(http.StatusOK, "application/json", `{"input_tokens":12}`)
+		return response(http.StatusOK, "application/json", `{"input_tokens":12}`)
 	}}
 	long := quoteJSON(strings.Repeat("\x1b[32mok\x1b[0m\n", 2000))
 	body := `{"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"Go."},` +
@@ -297,7 +296,7 @@ func TestBetasReachTheEngine(t *testing.T) {
 	w := newWorld(t, sandbox.Options{}, engine.Options{})
 	for want, betas := range map[int]string{200_000: "claude-code-20250219", 1_000_000: "claude-code-20250219, context-1m-2025-08-07"} {
 		got := 0
-		rt := transport.New(w.engine, transport.Options{Base: &base{}, Done: func(_ *http.Request, p *engine.Prepared, _ engine.Response) { got = p.Report.Window }})
+		rt := New(w.engine, Options{Base: &base{}, Done: func(_ *http.Request, p *engine.Prepared, _ engine.Response) { got = p.Report.Window }})
 		if post(t, rt, "/v1/messages", hello, "Anthropic-Beta", betas); got != want {
 			t.Errorf("with %q the window is %d, want %d", betas, got, want)
 		}
@@ -310,7 +309,7 @@ func TestPresetsSeeTheModelThatTheProviderSees(t *testing.T) {
 	w := newWorld(t, sandbox.Options{}, engine.Options{})
 	var seen string
 	var prepared *engine.Prepared
-	rt := transport.New(w.engine, transport.Options{
+	rt := New(w.engine, Options{
 		Base: &base{},
 		Presets: func(_ string, model func() string, _ *http.Request) (*preset.Preset, error) {
 			seen = model()

@@ -1,4 +1,4 @@
-package anthropic_test
+package anthropic
 
 import (
 	"bytes"
@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/internal/jsonspan"
 )
 
@@ -34,7 +33,7 @@ func TestAppendTurn(t *testing.T) {
 			`{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"server_tool_use","id":"s"},{"type":"web_search_tool_result","tool_use_id":"s"}]},{"role":"user","content":[` + said + `]}]}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := anthropic.AppendTurn([]byte(c.body), `Write "it" down.`)
+			got, err := AppendTurn([]byte(c.body), `Write "it" down.`)
 			if err != nil || string(got) != c.want {
 				t.Errorf("%v\n%s\nwant\n%s", err, got, c.want)
 			}
@@ -57,8 +56,8 @@ func TestAppendTurnRefuses(t *testing.T) {
 		{"OddMessage", `{"messages":[3]}`, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := anthropic.AppendTurn([]byte(c.body), "x")
-			if err == nil || got != nil || errors.Is(err, anthropic.ErrUnanswered) != c.open {
+			got, err := AppendTurn([]byte(c.body), "x")
+			if err == nil || got != nil || errors.Is(err, ErrUnanswered) != c.open {
 				t.Errorf("%v, %s", err, got)
 			}
 		})
@@ -77,7 +76,7 @@ func TestAppendTurnKeepsThePrefix(t *testing.T) {
 			`{"role":"user","content":[{"type":"text","text":` + first + `}]}`,
 		}).Draw(t, "last")
 		body := `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},` + last + `]` + tail
-		got, err := anthropic.AppendTurn([]byte(body), text)
+		got, err := AppendTurn([]byte(body), text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +84,7 @@ func TestAppendTurnKeepsThePrefix(t *testing.T) {
 		if !bytes.HasPrefix(got, []byte(prefix)) || !bytes.HasSuffix(got, []byte(tail)) {
 			t.Fatalf("%s\nbecame\n%s", body, got)
 		}
-		doc, err := anthropic.Dialect{}.Parse(got)
+		doc, err := Dialect{}.Parse(got)
 		if err != nil {
 			t.Fatal(err)
 		}

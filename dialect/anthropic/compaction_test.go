@@ -1,4 +1,4 @@
-package anthropic_test
+package anthropic
 
 import (
 	"strings"
@@ -6,12 +6,11 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect"
-	"github.com/decantdev/decant/dialect/anthropic"
 )
 
 // streamed reads a stream, given by the data of its events.
 func streamed(events ...string) dialect.Answer {
-	r := anthropic.Dialect{}.ReadAnswer(func(int) bool { return true })
+	r := Dialect{}.ReadAnswer(func(int) bool { return true })
 	for _, data := range events {
 		name, _, _ := strings.Cut(strings.TrimPrefix(data, `{"type":"`), `"`)
 		r.Event([]byte(name), []byte(data))
@@ -35,7 +34,7 @@ func TestPasses(t *testing.T) {
 		{"several passes of the answer", `"input_tokens":123,"output_tokens":15,"iterations":[{"type":"message","input_tokens":100,"output_tokens":5},` + compaction +
 			`,{"type":"message","input_tokens":23,"output_tokens":10}]`, message, decant.Usage{Input: 280, Output: 35, CacheRead: 1000}},
 	} {
-		r := anthropic.Dialect{}.ReadAnswer(func(int) bool { return true })
+		r := Dialect{}.ReadAnswer(func(int) bool { return true })
 		r.Object([]byte(`{"content":[],"stop_reason":"end_turn","usage":{` + tt.usage + `}}`))
 		whole := r.Answer()
 		stream := streamed(`{"type":"message_start","message":{"usage":{"input_tokens":1,"output_tokens":1}}}`,
@@ -46,7 +45,7 @@ func TestPasses(t *testing.T) {
 			}
 		}
 		line := `{"custom_id":"a","result":{"type":"succeeded","message":{"model":"m","usage":{` + tt.usage + `}}}}`
-		if b, ok := (anthropic.Dialect{}).BatchResult([]byte(line)); !ok || b.Usage != tt.last.Add(tt.extra) {
+		if b, ok := (Dialect{}).BatchResult([]byte(line)); !ok || b.Usage != tt.last.Add(tt.extra) {
 			t.Errorf("%s, in a batch: %+v", tt.name, b.Usage)
 		}
 	}

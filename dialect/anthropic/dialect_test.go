@@ -1,4 +1,4 @@
-package anthropic_test
+package anthropic
 
 import (
 	"bytes"
@@ -18,7 +18,6 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/decantdev/decant/dialect"
-	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/dialect/dialecttest"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/wire"
@@ -26,7 +25,7 @@ import (
 
 func TestDialect(t *testing.T) {
 	dialecttest.Run(t, dialecttest.Sample{
-		Dialect: anthropic.Dialect{}, Bodies: bodies(t), Doors: doors, Answers: answers(t), Refusals: refusals(t), Batch: batch(t), ReadError: readError,
+		Dialect: Dialect{}, Bodies: bodies(t), Doors: doors, Answers: answers(t), Refusals: refusals(t), Batch: batch(t), ReadError: readError,
 	})
 }
 
@@ -162,7 +161,7 @@ func refusals(t *testing.T) []dialecttest.Refusal {
 	s := sandbox.New(sandbox.Options{Window: 1000})
 	long := fmt.Sprintf(question, "claude-sonnet-4-5", false, "", strings.Repeat("more ", 20_000))
 	status, body := ask(t, s, "POST", "/v1/messages", long)
-	got := anthropic.Dialect{}.ReadRefusal(status, body)
+	got := Dialect{}.ReadRefusal(status, body)
 	if got.Topic != dialect.Size || got.Tokens < 10_000 || got.Window == 0 {
 		t.Errorf("the sandbox refuses with %d %s, which is read as %+v", status, body, got)
 	}

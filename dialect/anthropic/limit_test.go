@@ -1,9 +1,7 @@
-package anthropic_test
+package anthropic
 
 import (
 	"testing"
-
-	"github.com/decantdev/decant/dialect/anthropic"
 )
 
 func TestLimitOutput(t *testing.T) {
@@ -20,9 +18,9 @@ func TestLimitOutput(t *testing.T) {
 		{"NoNumber", `{"max_tokens":"many"}`, `{"max_tokens":"many"}`, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := anthropic.LimitOutput([]byte(c.body), 4096)
-			if string(got) != c.want || anthropic.MaxOutput(got) != c.max {
-				t.Errorf("%s of %d tokens, want %s", got, anthropic.MaxOutput(got), c.want)
+			got := LimitOutput([]byte(c.body), 4096)
+			if string(got) != c.want || MaxOutput(got) != c.max {
+				t.Errorf("%s of %d tokens, want %s", got, MaxOutput(got), c.want)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package anthropic_test
+package anthropic
 
 import (
 	"bytes"
@@ -9,8 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
-
-	"github.com/decantdev/decant/dialect/anthropic"
 )
 
 const marker = `,"cache_control":{"type":"ephemeral"}`
@@ -38,7 +36,7 @@ func TestMark(t *testing.T) {
 		{"NoJSON", `{"messages":[`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, what := anthropic.Dialect{}.Mark([]byte(c.body))
+			got, what := Dialect{}.Mark([]byte(c.body))
 			if c.want == "" {
 				c.want = c.body
 			}
@@ -55,7 +53,7 @@ func TestMarkOnlyAddsMarkers(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		body := drawRequest(rt)
 		src := bytes.Clone(body)
-		got, what := anthropic.Dialect{}.Mark(body)
+		got, what := Dialect{}.Mark(body)
 		if !bytes.Equal(body, src) {
 			rt.Fatal("the client's bytes were changed")
 		}
@@ -75,7 +73,7 @@ func TestMarkOnlyAddsMarkers(t *testing.T) {
 		if diff := cmp.Diff(was, is); diff != "" {
 			rt.Fatalf("more than markers was changed (-client +sent):\n%s", diff)
 		}
-		if again, what := (anthropic.Dialect{}).Mark(got); what.Added > 0 {
+		if again, what := (Dialect{}).Mark(got); what.Added > 0 {
 			rt.Fatalf("marked twice:\n%s\n%s", got, again)
 		}
 	})
@@ -84,7 +82,7 @@ func TestMarkOnlyAddsMarkers(t *testing.T) {
 func FuzzMark(f *testing.F) {
 	f.Add([]byte(`{"system":"s","messages":[{"role":"user","content":"a"},{"role":"assistant","content":[]},{"role":"user","content":[{"type":"text","text":"b","cache_control":null}]}]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		got, what := anthropic.Dialect{}.Mark(body)
+		got, what := Dialect{}.Mark(body)
 		if what.Added == 0 && !bytes.Equal(got, body) || what.Added > 0 && !json.Valid(got) {
 			t.Errorf("%d added: %s", what.Added, got)
 		}

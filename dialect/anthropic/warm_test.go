@@ -1,9 +1,7 @@
-package anthropic_test
+package anthropic
 
 import (
 	"testing"
-
-	"github.com/decantdev/decant/dialect/anthropic"
 )
 
 // A request that keeps a prompt warm has the same prompt, and is not made where it would do more than read it.
@@ -19,7 +17,7 @@ func TestWarm(t *testing.T) {
 		{`{"max_tokens":4000,"context_management":{"edits":[{"type":"compact_20260112"}]},` + messages + `}`, ""},
 		{`{` + messages + `}`, ""},
 	} {
-		got, ok := anthropic.Dialect{}.Warm([]byte(tt.body))
+		got, ok := Dialect{}.Warm([]byte(tt.body))
 		if string(got) != tt.want || ok != (tt.want != "") {
 			t.Errorf("%s: got %s, %v", tt.body, got, ok)
 		}

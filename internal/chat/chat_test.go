@@ -1,4 +1,4 @@
-package chat_test
+package chat
 
 import (
 	"bytes"
@@ -15,7 +15,6 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/team"
-	"github.com/decantdev/decant/internal/chat"
 	"github.com/decantdev/decant/internal/project"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
@@ -64,7 +63,7 @@ func (w *world) file(name, text string) {
 }
 
 // chat opens a chat with options.
-func (w *world) chat(o chat.Options) *chat.Chat {
+func (w *world) chat(o Options) *Chat {
 	w.Helper()
 	p, err := project.Load(project.Options{Dir: w.dir})
 	if err != nil {
@@ -80,7 +79,7 @@ func (w *world) chat(o chat.Options) *chat.Chat {
 	if o.Preset == nil {
 		o.Preset = loop(w.T, project.Settings{})
 	}
-	c, err := chat.New(w.Context(), o)
+	c, err := New(w.Context(), o)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -98,7 +97,7 @@ func (w *world) chat(o chat.Options) *chat.Chat {
 // loop returns the preset of the seed with settings.
 func loop(t *testing.T, s project.Settings) *preset.Preset {
 	t.Helper()
-	p, err := chat.PresetFor(s)
+	p, err := PresetFor(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +105,7 @@ func loop(t *testing.T, s project.Settings) *preset.Preset {
 }
 
 // say says something and returns the answer.
-func say(t *testing.T, c *chat.Chat, text string) string {
+func say(t *testing.T, c *Chat, text string) string {
 	t.Helper()
 	answer := ""
 	for e, err := range c.Run(t.Context(), text) {
@@ -121,7 +120,7 @@ func say(t *testing.T, c *chat.Chat, text string) string {
 }
 
 // once asks a question and returns what was written.
-func once(t *testing.T, c *chat.Chat, q chat.Question) (string, *chat.Result, error) {
+func once(t *testing.T, c *Chat, q Question) (string, *Result, error) {
 	t.Helper()
 	var out bytes.Buffer
 	q.Out = &out
@@ -195,7 +194,7 @@ func TestASkillIsReadOnDemand(t *testing.T) {
 	}))
 	w.file(".claude/skills/release/SKILL.md", "---\ndescription: How to release.\n---\nTag it.")
 	w.file(".claude/skills/release/tag.sh", "git tag")
-	c := w.chat(chat.Options{Unattended: true, Permit: func(context.Context, *agent.Tool, *agent.Call) agent.Verdict { return agent.Verdict{} }})
+	c := w.chat(Options{Unattended: true, Permit: func(context.Context, *agent.Tool, *agent.Call) agent.Verdict { return agent.Verdict{} }})
 	if got := say(t, c, "Release."); !strings.Contains(got, "Tag it.") || !strings.Contains(got, "tag.sh") {
 		t.Errorf("%q", got)
 	}
@@ -205,7 +204,7 @@ func TestASkillIsReadOnDemand(t *testing.T) {
 func TestCompactAndUndo(t *testing.T) {
 	w := newWorld(t, reader("nothing"))
 	w.file("round1.txt", postings(1, 12))
-	c := w.chat(chat.Options{Tools: []agent.Tool{reads(w.dir)}})
+	c := w.chat(Options{Tools: []agent.Tool{reads(w.dir)}})
 	if _, err := c.Compact(t.Context(), ""); !errors.Is(err, decant.ErrNothing) {
 		t.Errorf("a pour of nothing: %v", err)
 	}
@@ -237,7 +236,7 @@ func TestCompactAndUndo(t *testing.T) {
 	}
 }
 
-func fill(t *testing.T, c *chat.Chat) *chat.Fill {
+func fill(t *testing.T, c *Chat) *Fill {
 	t.Helper()
 	f, err := c.Fill(t.Context())
 	if err != nil {
@@ -246,14 +245,14 @@ func fill(t *testing.T, c *chat.Chat) *chat.Fill {
 	return f
 }
 
-func total(f *chat.Fill) (n int) {
+func total(f *Fill) (n int) {
 	for _, p := range f.Parts {
 		n += p.Tokens
 	}
 	return n
 }
 
-func hasPart(f *chat.Fill, name string) bool {
+func hasPart(f *Fill, name string) bool {
 	for _, p := range f.Parts {
 		if p.Name == name && p.Tokens > 0 {
 			return true
@@ -265,10 +264,10 @@ func hasPart(f *chat.Fill, name string) bool {
 // Going back, another model and a new conversation: each goes on legally, and from what it should know.
 func TestRewindModelClear(t *testing.T) {
 	w := newWorld(t, sandbox.Reader{})
-	c := w.chat(chat.Options{})
+	c := w.chat(Options{})
 	say(t, c, "The port is 8443.")
 	say(t, c, "The port is 9000.")
-	if text, _, err := c.Rewind(1, chat.Back{Talk: true}); err != nil || text != "The port is 9000." {
+	if text, _, err := c.Rewind(1, Back{Talk: true}); err != nil || text != "The port is 9000." {
 		t.Fatalf("%q, %v", text, err)
 	}
 	if _, err := c.Compact(t.Context(), ""); err == nil || errors.Is(err, decant.ErrNothing) {
@@ -283,7 +282,7 @@ func TestRewindModelClear(t *testing.T) {
 	if got := say(t, c, "What is the port?"); !strings.Contains(got, "8443") || c.Meter().Model != "claude-haiku-4-5" {
 		t.Errorf("with another model: %s", got)
 	}
-	if _, _, err := c.Rewind(9, chat.Back{Talk: true}); err == nil {
+	if _, _, err := c.Rewind(9, Back{Talk: true}); err == nil {
 		t.Error("nine turns were taken back")
 	}
 	c.Clear()
@@ -296,19 +295,19 @@ func TestRewindModelClear(t *testing.T) {
 func TestOpen(t *testing.T) {
 	w := newWorld(t, sandbox.Reader{})
 	db := filepath.Join(t.TempDir(), "chat.db")
-	first := w.chat(chat.Options{DB: db})
-	if err := first.Open(t.Context(), chat.Last, false); !errors.Is(err, store.ErrNotFound) {
+	first := w.chat(Options{DB: db})
+	if err := first.Open(t.Context(), Last, false); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("the newest of no sessions: %v", err)
 	}
 	say(t, first, "The port is 8443.")
-	second := w.chat(chat.Options{DB: db})
-	if err := second.Open(t.Context(), chat.Last, true); err != nil {
+	second := w.chat(Options{DB: db})
+	if err := second.Open(t.Context(), Last, true); err != nil {
 		t.Fatal(err)
 	}
 	if got := say(t, second, "What is the port?"); !strings.Contains(got, "8443") || second.Session().ID() == first.Session().ID() {
 		t.Errorf("the fork: %s", got)
 	}
-	third := w.chat(chat.Options{DB: db})
+	third := w.chat(Options{DB: db})
 	if err := third.Open(t.Context(), first.Session().ID(), false); err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +329,7 @@ func TestMemories(t *testing.T) {
 			return text(b.Text)
 		}
 	}))
-	c := w.chat(chat.Options{Unattended: true})
+	c := w.chat(Options{Unattended: true})
 	say(t, c, "Remember tabs.")
 	var listed bytes.Buffer
 	if err := c.Remembered(t.Context(), &listed, ""); err != nil || !strings.Contains(listed.String(), "The user prefers tabs.") {
@@ -360,23 +359,23 @@ func TestTyped(t *testing.T) {
 		`See @"a b.txt" and @"a b.txt".`:    "See @\"a b.txt\" and @\"a b.txt\".\n\n<file name=\"a b.txt\">\nwith spaces\n</file>",
 		"/nothing like it":                  "/nothing like it",
 	} {
-		if got, shown, err := chat.Typed(p, in); len(shown) > 0 || err != nil || got != want {
+		if got, shown, err := Typed(p, in); len(shown) > 0 || err != nil || got != want {
 			t.Errorf("%s: %q, %v", in, got, err)
 		}
 	}
-	if _, _, err := chat.Typed(p, "@binary"); err == nil || !strings.Contains(err.Error(), "not UTF-8") {
+	if _, _, err := Typed(p, "@binary"); err == nil || !strings.Contains(err.Error(), "not UTF-8") {
 		t.Errorf("binary: %v", err)
 	}
 	const dot = "GIF89a\x01\x00\x01\x00\x80\x00\x00\xff\xff\xff\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"
 	w.file("dot.gif", dot)
-	got, shown, err := chat.Typed(p, "Look at @dot.gif")
+	got, shown, err := Typed(p, "Look at @dot.gif")
 	if err != nil || got != "Look at @dot.gif" || len(shown) != 1 || shown[0].MediaType != "image/gif" || string(shown[0].Data) != dot {
 		t.Errorf("an image: %q, %+v, %v", got, shown, err)
 	}
-	if _, r, err := once(t, w.chat(chat.Options{}), chat.Question{Text: got, With: shown}); err != nil || r.Stop != agent.StopAnswered {
+	if _, r, err := once(t, w.chat(Options{}), Question{Text: got, With: shown}); err != nil || r.Stop != agent.StopAnswered {
 		t.Errorf("an image: %+v, %v", r, err)
 	}
-	if got, _, err := chat.Typed(p, "@long.txt"); err != nil || len(got) > 41_000 || !strings.Contains(got, "are left out here") {
+	if got, _, err := Typed(p, "@long.txt"); err != nil || len(got) > 41_000 || !strings.Contains(got, "are left out here") {
 		t.Errorf("long: %d bytes, %v", len(got), err)
 	}
 }
@@ -398,19 +397,19 @@ func TestATeam(t *testing.T) {
 		return text("Noted.")
 	}))
 	db := filepath.Join(t.TempDir(), "chat.db")
-	o := chat.Options{DB: db, Unattended: true, Team: &team.File{Members: []team.Member{{Name: "marco", Description: "checks figures"}}}}
+	o := Options{DB: db, Unattended: true, Team: &team.File{Members: []team.Member{{Name: "marco", Description: "checks figures"}}}}
 	c := w.chat(o)
 	say(t, c, "The port is 8443.")
 	if got := say(t, c, "Is the sum right?"); !strings.Contains(got, "8443") {
 		t.Errorf("the delegate knows nothing of what was said: %s", got)
 	}
 	again := w.chat(o)
-	if err := again.Open(t.Context(), chat.Last, false); err != nil || again.Session().ID() != c.Session().ID() {
+	if err := again.Open(t.Context(), Last, false); err != nil || again.Session().ID() != c.Session().ID() {
 		t.Errorf("the newest session is %s, %v; want %s", again.Session().ID(), err, c.Session().ID())
 	}
 	o.Team = &team.File{Members: []team.Member{{Name: "two words", Description: "x"}}}
 	o.Client, o.Model, o.Preset, o.Project = w.client, "claude-sonnet-4-5", loop(t, project.Settings{}), &project.Project{}
-	if _, err := chat.New(t.Context(), o); err == nil || !strings.Contains(err.Error(), "two words") {
+	if _, err := New(t.Context(), o); err == nil || !strings.Contains(err.Error(), "two words") {
 		t.Errorf("a team with a bad name: %v", err)
 	}
 }

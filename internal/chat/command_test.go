@@ -1,4 +1,4 @@
-package chat_test
+package chat
 
 import (
 	"os"
@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decantdev/decant/internal/chat"
 	"github.com/decantdev/decant/internal/project"
 )
 
@@ -37,12 +36,12 @@ func TestCommandsOfTheProjectReadItsFilesOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{"/abs", "/up", "/link", "/place secret"} {
-		if said, _, err := chat.Typed(p, text); err == nil || !strings.Contains(err.Error(), "outside of the project") || strings.Contains(said, "SECRET") {
+		if said, _, err := Typed(p, text); err == nil || !strings.Contains(err.Error(), "outside of the project") || strings.Contains(said, "SECRET") {
 			t.Errorf("%s: %q, %v", text, said, err)
 		}
 	}
 	for text, want := range map[string]string{"/notes": "NOTES", "/notes @" + outside: "SECRET", "/own": "SECRET", "see @../secret": "SECRET", "see @link": "SECRET"} {
-		if said, _, err := chat.Typed(p, text); err != nil || !strings.Contains(said, want) {
+		if said, _, err := Typed(p, text); err != nil || !strings.Contains(said, want) {
 			t.Errorf("%s: %q, %v", text, said, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package chat_test
+package chat
 
 import (
 	"errors"
@@ -8,7 +8,6 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/decantdev/decant/agent"
-	"github.com/decantdev/decant/internal/chat"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -22,8 +21,8 @@ func TestUnattended(t *testing.T) {
 		return text(last[0].Text)
 	}))
 	var wrote []string
-	c := w.chat(chat.Options{Tools: []agent.Tool{writes(&wrote)}, Unattended: true})
-	out, r, err := once(t, c, chat.Question{Text: "Write.", Format: chat.FormatText})
+	c := w.chat(Options{Tools: []agent.Tool{writes(&wrote)}, Unattended: true})
+	out, r, err := once(t, c, Question{Text: "Write.", Format: FormatText})
 	if err != nil || len(wrote) > 0 || !strings.Contains(out, "nobody can be asked") || len(r.Denied) != 1 || r.Denied[0].Tool != "write" {
 		t.Errorf("%q, %+v, %v; wrote %q", out, r, err, wrote)
 	}
@@ -32,16 +31,16 @@ func TestUnattended(t *testing.T) {
 func TestFormats(t *testing.T) {
 	model := answers(func(p *sandbox.Prompt) sandbox.Answer { return text("It is Friday.") })
 	w := newWorld(t, model)
-	out, _, err := once(t, w.chat(chat.Options{}), chat.Question{Text: "When?", Format: chat.FormatText})
+	out, _, err := once(t, w.chat(Options{}), Question{Text: "When?", Format: FormatText})
 	if err != nil || out != "It is Friday.\n" {
 		t.Errorf("text: %q, %v", out, err)
 	}
-	out, _, err = once(t, w.chat(chat.Options{}), chat.Question{Text: "When?", Format: "json"})
-	var r chat.Result
+	out, _, err = once(t, w.chat(Options{}), Question{Text: "When?", Format: "json"})
+	var r Result
 	if err = errors.Join(err, json.Unmarshal([]byte(out), &r)); err != nil || r.Answer != "It is Friday." || r.Stop != agent.StopAnswered || r.Turns != 1 || r.USD == 0 || r.Session == "" {
 		t.Errorf("json: %s, %v", out, err)
 	}
-	out, _, err = once(t, w.chat(chat.Options{}), chat.Question{Text: "When?", Format: "stream-json"})
+	out, _, err = once(t, w.chat(Options{}), Question{Text: "When?", Format: "stream-json"})
 	var kinds []string
 	for line := range strings.Lines(out) {
 		var e struct {
@@ -61,7 +60,7 @@ func TestFormats(t *testing.T) {
 
 // An answer that does not have the form is asked for once more.
 func TestSchema(t *testing.T) {
-	schema, err := chat.ParseSchema([]byte(`{"type":"object","properties":{"day":{"enum":["Friday","Monday"]}},"required":["day"],"additionalProperties":false}`))
+	schema, err := ParseSchema([]byte(`{"type":"object","properties":{"day":{"enum":["Friday","Monday"]}},"required":["day"],"additionalProperties":false}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,9 +74,9 @@ func TestSchema(t *testing.T) {
 		"never":      {[]string{"Friday", `{"when":"Friday"}`, `{"day":"Friday"}`}, ""},
 	} {
 		w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer { return text(tc.said[p.Answers()]) }))
-		out, r, err := once(t, w.chat(chat.Options{}), chat.Question{Text: "When?", Schema: schema, Format: chat.FormatText})
+		out, r, err := once(t, w.chat(Options{}), Question{Text: "When?", Schema: schema, Format: FormatText})
 		if tc.want == "" {
-			if !errors.Is(err, chat.ErrForm) || r.Value != nil {
+			if !errors.Is(err, ErrForm) || r.Value != nil {
 				t.Errorf("%s: %q, %v", name, out, err)
 			}
 			continue
@@ -87,7 +86,7 @@ func TestSchema(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{`{"type":5}`, `[`, `{"$ref":"https://example.com/x.json"}`} {
-		if _, err := chat.ParseSchema([]byte(bad)); err == nil {
+		if _, err := ParseSchema([]byte(bad)); err == nil {
 			t.Errorf("%s is taken for a schema", bad)
 		}
 	}
@@ -102,17 +101,17 @@ func TestLimits(t *testing.T) {
 		return use("read", `{"path":"a.txt"}`)
 	}))
 	w.file("a.txt", "a")
-	c := w.chat(chat.Options{Tools: []agent.Tool{reads(w.dir)}, Turns: 3})
-	_, r, err := once(t, c, chat.Question{Text: "Go.", Format: "json"})
+	c := w.chat(Options{Tools: []agent.Tool{reads(w.dir)}, Turns: 3})
+	_, r, err := once(t, c, Question{Text: "Go.", Format: "json"})
 	if err != nil || r.Stop != agent.StopTurns || !r.Forced || r.Answer != "That is all." || r.Turns != 3 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	c = w.chat(chat.Options{Tools: []agent.Tool{reads(w.dir)}, USD: 0.3})
-	_, r, err = once(t, c, chat.Question{Text: "Go.", Format: "json"})
+	c = w.chat(Options{Tools: []agent.Tool{reads(w.dir)}, USD: 0.3})
+	_, r, err = once(t, c, Question{Text: "Go.", Format: "json"})
 	if err != nil || r.Stop != agent.StopBudget || !r.Forced || r.USD > 0.3 || r.USD < 0.01 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if _, r, err = once(t, c, chat.Question{Text: "And now?", Format: "json"}); r.USD > 0.3 {
+	if _, r, err = once(t, c, Question{Text: "And now?", Format: "json"}); r.USD > 0.3 {
 		t.Errorf("the session costs $%.4f: %+v, %v", r.USD, r, err)
 	}
 }

@@ -1,4 +1,4 @@
-package chat_test
+package chat
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/decantdev/decant/agent"
-	"github.com/decantdev/decant/internal/chat"
 	"github.com/decantdev/decant/internal/project"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -35,7 +34,7 @@ func TestTheSeedsScenario(t *testing.T) {
 		w.file(fmt.Sprintf("round%d.txt", round), postings(round, 12))
 	}
 	threshold, tail := 16_000, 4
-	c := w.chat(chat.Options{Tools: []agent.Tool{reads(w.dir)}, Preset: loop(t, project.Settings{Threshold: &threshold, Tail: &tail})})
+	c := w.chat(Options{Tools: []agent.Tool{reads(w.dir)}, Preset: loop(t, project.Settings{Threshold: &threshold, Tail: &tail})})
 	say(t, c, "Execute the job search prompt from search-prompt.txt.")
 	say(t, c, "Read round1.txt")
 	if w.notices.Len() > 0 {
@@ -65,7 +64,7 @@ func TestTheSeedsWarning(t *testing.T) {
 	}
 	_, failing := stand(t, sandbox.MisbehaveHalf.Apply(sandbox.Options{}))
 	threshold := 9000
-	c := w.chat(chat.Options{Tools: []agent.Tool{reads(w.dir)}, Preset: loop(t, project.Settings{Threshold: &threshold}),
+	c := w.chat(Options{Tools: []agent.Tool{reads(w.dir)}, Preset: loop(t, project.Settings{Threshold: &threshold}),
 		Account: &provider.Account{Client: failing, Upstream: "http://sandbox", Model: "claude-haiku-4-5"}})
 	for round := 1; round <= 4; round++ {
 		say(t, c, fmt.Sprintf("Read round%d.txt", round))
@@ -86,7 +85,7 @@ func TestTheKillSwitch(t *testing.T) {
 		w := newWorld(t, reader("RX-4711"))
 		w.file("rules.txt", strings.Repeat("Filler that says nothing at all. ", 60)+"\nThe rubric code is RX-4711.\n"+strings.Repeat("Filler that says nothing at all. ", 60))
 		threshold, tail := 9000, 2
-		c := w.chat(chat.Options{Tools: []agent.Tool{reads(w.dir)}, Preset: loop(t, project.Settings{Threshold: &threshold, Tail: &tail, Compaction: &on})})
+		c := w.chat(Options{Tools: []agent.Tool{reads(w.dir)}, Preset: loop(t, project.Settings{Threshold: &threshold, Tail: &tail, Compaction: &on})})
 		say(t, c, "Start.")
 		say(t, c, "Read rules.txt")
 		for round := 1; round <= 4; round++ {
@@ -108,7 +107,7 @@ func TestRulesSurviveEveryPour(t *testing.T) {
 	w.file("rules.md", rule)
 	w.file(".claude/skills/release/SKILL.md", "---\ndescription: How to release.\n---\nTag with SECRET-TAG.")
 	threshold, tail := 9000, 2
-	c := w.chat(chat.Options{Tools: []agent.Tool{reads(w.dir)}, Preset: loop(t, project.Settings{Threshold: &threshold, Tail: &tail})})
+	c := w.chat(Options{Tools: []agent.Tool{reads(w.dir)}, Preset: loop(t, project.Settings{Threshold: &threshold, Tail: &tail})})
 	for round := 1; round <= 6; round++ {
 		w.file(fmt.Sprintf("round%d.txt", round), postings(round, 6))
 		say(t, c, fmt.Sprintf("Read round%d.txt", round))

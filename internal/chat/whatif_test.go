@@ -1,4 +1,4 @@
-package chat_test
+package chat
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/tools"
-	"github.com/decantdev/decant/internal/chat"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -37,7 +36,7 @@ var operator = answers(func(p *sandbox.Prompt) sandbox.Answer {
 })
 
 // working returns a chat that works on the files of its folder.
-func (w *world) working(more ...agent.Tool) *chat.Chat {
+func (w *world) working(more ...agent.Tool) *Chat {
 	w.Helper()
 	set, err := tools.New(tools.Options{Dir: w.dir, Keep: w.T.TempDir()})
 	if err != nil {
@@ -45,7 +44,7 @@ func (w *world) working(more ...agent.Tool) *chat.Chat {
 	}
 	w.Cleanup(func() { set.Close() })
 	allow := func(context.Context, *agent.Tool, *agent.Call) agent.Verdict { return agent.Verdict{Kind: agent.Allow} }
-	return w.chat(chat.Options{Tools: append(set.Tools(), more...), Permit: allow, Restore: func(calls ...string) (string, []string, error) {
+	return w.chat(Options{Tools: append(set.Tools(), more...), Permit: allow, Restore: func(calls ...string) (string, []string, error) {
 		r, err := set.Rewind(calls...)
 		return r.ID, r.Files, err
 	}})
@@ -58,7 +57,7 @@ func (w *world) content(name string) string {
 }
 
 // remembered returns what is remembered, as a person is shown it.
-func remembered(t *testing.T, c *chat.Chat) string {
+func remembered(t *testing.T, c *Chat) string {
 	t.Helper()
 	var b strings.Builder
 	if err := c.Remembered(t.Context(), &b, ""); err != nil {
@@ -122,7 +121,7 @@ func TestKeepEither(t *testing.T) {
 	say(t, c, writesOne+"\n"+savesTabs+"\n"+`write {"file_path":"MODEL.txt","content":"two"}`)
 	say(t, c, `save_memory {"content":"Prices are in cents."}`)
 	was := c.Session().ID()
-	out, err := c.WhatIf(t.Context(), chat.What{Turn: 2, Model: "claude-haiku-4-5"}, nil)
+	out, err := c.WhatIf(t.Context(), What{Turn: 2, Model: "claude-haiku-4-5"}, nil)
 	if err != nil || len(out.Would.Would) != 1 || out.Would.Would[0].Tool != "write" || len(out.Would.Recorded) != 2 {
 		t.Fatalf("%+v, %v", out, err)
 	}
@@ -174,26 +173,26 @@ func TestKeepEither(t *testing.T) {
 func TestAWhatIfThatNobodyKeeps(t *testing.T) {
 	w := newWorld(t, operator)
 	db := filepath.Join(t.TempDir(), "chat.db")
-	c := w.chat(chat.Options{DB: db})
+	c := w.chat(Options{DB: db})
 	say(t, c, "Hello.")
 	was := c.Session().ID()
-	for _, what := range []chat.What{{Preset: "chat"}, {NoMemory: true}} {
+	for _, what := range []What{{Preset: "chat"}, {NoMemory: true}} {
 		out, err := c.WhatIf(t.Context(), what, nil)
 		if err != nil || out.Would.Answer != "Done by claude-sonnet-4-5." {
 			t.Fatalf("%+v, %v", out, err)
 		}
 	}
-	if err := c.Open(t.Context(), chat.Last, false); err != nil || c.Session().ID() != was {
+	if err := c.Open(t.Context(), Last, false); err != nil || c.Session().ID() != was {
 		t.Errorf("it goes on with %s, want %s: %v", c.Session().ID(), was, err)
 	}
-	if _, err := c.WhatIf(t.Context(), chat.What{}, nil); err != nil {
+	if _, err := c.WhatIf(t.Context(), What{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	say(t, c, "More.")
 	if _, err := c.Keep(t.Context()); err == nil {
 		t.Error("what was tried is kept after something else was said")
 	}
-	for _, what := range []chat.What{{Preset: "none of them"}, {Turn: 9}, {Turn: -1}} {
+	for _, what := range []What{{Preset: "none of them"}, {Turn: 9}, {Turn: -1}} {
 		if _, err := c.WhatIf(t.Context(), what, nil); err == nil {
 			t.Errorf("%+v is tried", what)
 		}

@@ -1,4 +1,4 @@
-package chatserver_test
+package chatserver
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
-	"github.com/decantdev/decant/internal/chatserver"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/provider/sandbox"
 )
@@ -31,7 +30,7 @@ type acceptance struct {
 	answers  []string        // shown to the user, oldest first
 	sizes    []int           // told with each answer
 	pours    []*agent.Pour
-	context  chatserver.Context
+	context  filling
 	requests []accepted
 }
 
@@ -78,8 +77,8 @@ func accept(t *testing.T) *acceptance {
 		return uses(fmt.Sprint("toolu_", len(p.Messages), "_", n.Load()), "mail", `{}`)
 	})
 	a := &acceptance{world: newWorld(t, clerk, func(w *world) { w.tools = []agent.Tool{mail} }), said: map[string]bool{}}
-	get[map[string]any](a.world, 201, call{method: "POST", path: "/v1/agents", body: `{"name":"clerk","model":"claude-sonnet-4-5","preset":"chat","tools":["mail","save_memory"],"config":` + acceptConfig + `}`})
-	a.id = get[chatserver.Session](a.world, 201, call{method: "POST", path: "/v1/sessions", body: object(map[string]any{"agent": "clerk"})}).ID
+	get[map[string]any](a.world, 201, httpCall{method: "POST", path: "/v1/agents", body: `{"name":"clerk","model":"claude-sonnet-4-5","preset":"chat","tools":["mail","save_memory"],"config":` + acceptConfig + `}`})
+	a.id = get[summary](a.world, 201, httpCall{method: "POST", path: "/v1/sessions", body: object(map[string]any{"agent": "clerk"})}).ID
 	for turn := 1; turn <= 40 && a.context.Cycle == 0; turn++ {
 		a.turn(fmt.Sprintf("Turn %d: I prefer brew-17 for drinks. ", turn) + strings.Repeat(fmt.Sprintf("On day %d the weather was fine. ", turn), 120))
 	}
@@ -96,7 +95,7 @@ func accept(t *testing.T) *acceptance {
 // turn says something and hears what comes of it.
 func (a *acceptance) turn(text string) {
 	a.said[text] = true
-	events(a.TB, a.do(call{method: "POST", path: "/v1/sessions/" + a.id + "/messages", body: object(map[string]string{"text": text})}), func(e arrived) bool {
+	events(a.TB, a.do(httpCall{method: "POST", path: "/v1/sessions/" + a.id + "/messages", body: object(map[string]string{"text": text})}), func(e arrived) bool {
 		switch e.Kind {
 		case string(agent.EventMessage):
 			a.answers, a.sizes = append(a.answers, e.Text), append(a.sizes, e.Size)
@@ -105,7 +104,7 @@ func (a *acceptance) turn(text string) {
 		}
 		return true
 	})
-	a.context = get[chatserver.Context](a.world, 200, call{method: "GET", path: "/v1/sessions/" + a.id + "/context"})
+	a.context = get[filling](a.world, 200, httpCall{method: "GET", path: "/v1/sessions/" + a.id + "/context"})
 }
 
 // The acceptance criteria of seed 001, AC-1 to AC-19, each judged by what one session over the API has brought.
@@ -185,7 +184,7 @@ func (a *acceptance) summed() bool {
 	for _, r := range a.own() {
 		used += r.Usage.Context()
 	}
-	s := get[chatserver.Session](a.world, 200, call{method: "GET", path: "/v1/sessions/" + a.id})
+	s := get[summary](a.world, 200, httpCall{method: "GET", path: "/v1/sessions/" + a.id})
 	return s.Spent.Tokens == used
 }
 
@@ -270,12 +269,12 @@ func (a *acceptance) flushed() bool {
 			return false
 		}
 	}
-	saved := get[[]map[string]any](a.world, 200, call{method: "GET", path: "/v1/memory"})
+	saved := get[[]map[string]any](a.world, 200, httpCall{method: "GET", path: "/v1/memory"})
 	return len(saved) > 0 && strings.Contains(saved[0]["text"].(string), "brew-17")
 }
 
 func (a *acceptance) silent() bool {
-	all := string(readAll(a.TB, a.do(call{method: "GET", path: "/v1/sessions/" + a.id + "/messages"})))
+	all := string(readAll(a.TB, a.do(httpCall{method: "GET", path: "/v1/sessions/" + a.id + "/messages"})))
 	for _, text := range append(a.answers, all) {
 		if strings.Contains(text, "SILENT") || strings.Contains(text, "memory flush") || strings.Contains(text, "save_memory") {
 			return false
@@ -317,6 +316,6 @@ func (a *acceptance) recent() bool {
 func (a *acceptance) kept() bool {
 	before := a.context.Checkpoints
 	a.restart()
-	after := get[chatserver.Context](a.world, 200, call{method: "GET", path: "/v1/sessions/" + a.id + "/context"})
+	after := get[filling](a.world, 200, httpCall{method: "GET", path: "/v1/sessions/" + a.id + "/context"})
 	return len(after.Checkpoints) > 0 && after.Checkpoints[0].Record == before[0].Record
 }

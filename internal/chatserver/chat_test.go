@@ -1,4 +1,4 @@
-package chatserver_test
+package chatserver
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/agent"
-	"github.com/decantdev/decant/internal/chatserver"
 	"github.com/decantdev/decant/internal/eventually"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
@@ -22,8 +21,8 @@ import (
 func TestAgentsAndSessions(t *testing.T) {
 	w := newWorld(t, echo)
 	conf := `{"name":"mail","model":"claude-sonnet-4-5","system":"You sort mail.","config":{"context_window":150000,"prune_keep_last_assistants":5,"keep_recent_turns":4}}`
-	get[chatserver.Agent](w, 201, call{method: "POST", path: "/agents", body: conf})
-	get[chatserver.Agent](w, 200, call{method: "POST", path: "/v1/agents", body: strings.Replace(conf, "150000", "160000", 1)})
+	get[Agent](w, 201, httpCall{method: "POST", path: "/agents", body: conf})
+	get[Agent](w, 200, httpCall{method: "POST", path: "/v1/agents", body: strings.Replace(conf, "150000", "160000", 1)})
 	preset := filepath.Join(t.TempDir(), "mine.yaml") // a file of the machine is none of a user's
 	if err := os.WriteFile(preset, []byte("base: chat\nabout: secret\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -34,15 +33,15 @@ func TestAgentsAndSessions(t *testing.T) {
 		"twice": `{"name":"a","model":"m","config":{"context_window":1,"trigger":{"window":2}}}`,
 		"group": `{"name":"a","model":"m","config":{"context_window":1,"trigger":3}}`, "json": `{`, "list": `{"name":"a","model":"m","config":[]}`,
 	} {
-		if e := get[map[string]map[string]string](w, 400, call{method: "POST", path: "/v1/agents", body: body}); e["error"]["message"] == "" || strings.Contains(e["error"]["message"], "secret") {
+		if e := get[map[string]map[string]string](w, 400, httpCall{method: "POST", path: "/v1/agents", body: body}); e["error"]["message"] == "" || strings.Contains(e["error"]["message"], "secret") {
 			t.Errorf("%s: %v", what, e)
 		}
 	}
-	all := get[[]chatserver.Agent](w, 200, call{method: "GET", path: "/v1/agents"})
+	all := get[[]Agent](w, 200, httpCall{method: "GET", path: "/v1/agents"})
 	if len(all) != 2 || all[0].Name != "default" || all[1].Name != "mail" || !strings.Contains(string(all[1].Config), "160000") {
 		t.Errorf("agents: %+v", all)
 	}
-	s := get[chatserver.Session](w, 201, call{method: "POST", path: "/sessions", body: `{"agent":"mail","title":"Inbox"}`})
+	s := get[summary](w, 201, httpCall{method: "POST", path: "/sessions", body: `{"agent":"mail","title":"Inbox"}`})
 	if s.Agent != "mail" || s.Title != "Inbox" || s.Turns != 0 {
 		t.Errorf("session: %+v", s)
 	}
@@ -53,20 +52,20 @@ func TestAgentsAndSessions(t *testing.T) {
 	if o := w.say(s.ID, "again"); o.Text != "3: again" {
 		t.Errorf("outcome after a restart: %+v", o)
 	}
-	ms := get[[]chatserver.Message](w, 200, call{method: "GET", path: "/v1/sessions/" + s.ID + "/messages"})
+	ms := get[[]message](w, 200, httpCall{method: "GET", path: "/v1/sessions/" + s.ID + "/messages"})
 	if len(ms) != 4 || ms[3].Text != "3: again" || ms[3].Index != 3 || ms[3].Role != "assistant" {
 		t.Errorf("messages: %+v", ms)
 	}
 	if sent := w.sent(); !strings.Contains(sent, "You sort mail.") {
 		t.Errorf("sent is %s", sent)
 	}
-	get[any](w, 204, call{method: "DELETE", path: "/v1/agents/mail"})
-	get[any](w, 409, call{method: "POST", path: "/v1/sessions/" + s.ID + "/messages", body: `{"text":"still there?"}`})
-	get[[]chatserver.Message](w, 200, call{method: "GET", path: "/v1/sessions/" + s.ID + "/messages"})
-	get[any](w, 404, call{method: "DELETE", path: "/v1/agents/mail"})
-	get[any](w, 400, call{method: "POST", path: "/v1/sessions", body: `{"agent":"mail"}`})
-	get[any](w, 404, call{method: "GET", path: "/v1/sessions/nowhere"})
-	get[any](w, 404, call{method: "GET", path: "/v1/sessions/agent.mail/messages"})
+	get[any](w, 204, httpCall{method: "DELETE", path: "/v1/agents/mail"})
+	get[any](w, 409, httpCall{method: "POST", path: "/v1/sessions/" + s.ID + "/messages", body: `{"text":"still there?"}`})
+	get[[]message](w, 200, httpCall{method: "GET", path: "/v1/sessions/" + s.ID + "/messages"})
+	get[any](w, 404, httpCall{method: "DELETE", path: "/v1/agents/mail"})
+	get[any](w, 400, httpCall{method: "POST", path: "/v1/sessions", body: `{"agent":"mail"}`})
+	get[any](w, 404, httpCall{method: "GET", path: "/v1/sessions/nowhere"})
+	get[any](w, 404, httpCall{method: "GET", path: "/v1/sessions/agent.mail/messages"})
 	w.legal()
 }
 
@@ -108,7 +107,7 @@ func TestNoWordIsLostOrDoubled(t *testing.T) {
 		if lastID != "" {
 			h["Last-Event-ID"] = lastID
 		}
-		return w.do(call{method: "GET", path: "/v1/sessions/" + id + "/events", header: h})
+		return w.do(httpCall{method: "GET", path: "/v1/sessions/" + id + "/events", header: h})
 	}
 	var all sync.WaitGroup
 	heard := make([]heardBy, 4)
@@ -171,42 +170,42 @@ func TestARunOutlivesItsListener(t *testing.T) {
 	}
 	leave()
 	res.Body.Close()
-	if s := get[chatserver.Session](w, 200, call{method: "GET", path: path}); !s.Running {
+	if s := get[summary](w, 200, httpCall{method: "GET", path: path}); !s.Running {
 		t.Errorf("the run has ended with its listener: %+v", s)
 	}
 	key := map[string]string{"Idempotency-Key": "k"}
 	for range 2 { // said again because the answer was not heard
-		get[map[string]bool](w, 202, call{method: "POST", path: path + "/messages", body: `{"text":"and two"}`, header: key})
+		get[map[string]bool](w, 202, httpCall{method: "POST", path: path + "/messages", body: `{"text":"and two"}`, header: key})
 	}
-	get[any](w, 409, call{method: "POST", path: path + "/messages", body: `{"text":"look","attachments":[{"name":"a.txt","media_type":"text/plain","data":"aGk="}]}`})
+	get[any](w, 409, httpCall{method: "POST", path: path + "/messages", body: `{"text":"look","attachments":[{"name":"a.txt","media_type":"text/plain","data":"aGk="}]}`})
 	m.let <- struct{}{}
 	m.let <- struct{}{}
-	eventually.True(t, "the run ends", func() bool { return !get[chatserver.Session](w, 200, call{method: "GET", path: path}).Running })
-	ms := get[[]chatserver.Message](w, 200, call{method: "GET", path: path + "/messages"})
+	eventually.True(t, "the run ends", func() bool { return !get[summary](w, 200, httpCall{method: "GET", path: path}).Running })
+	ms := get[[]message](w, 200, httpCall{method: "GET", path: path + "/messages"})
 	if len(ms) != 4 || ms[3].Text != "3: and two" {
 		t.Errorf("messages: %+v", ms)
 	}
-	stream := w.do(call{method: "POST", path: path + "/messages", body: `{"text":"three"}`})
-	get[any](w, 204, call{method: "POST", path: path + "/stop"})
-	var end *chatserver.Outcome
+	stream := w.do(httpCall{method: "POST", path: path + "/messages", body: `{"text":"three"}`})
+	get[any](w, 204, httpCall{method: "POST", path: path + "/stop"})
+	var end *outcome
 	events(t, stream, func(e arrived) bool { end = e.Outcome; return true })
 	if end == nil || end.Stop != agent.StopCancelled {
 		t.Errorf("the run that was stopped ended with %+v", end)
 	}
 	close(m.let) // the call that was stopped may still be there to take a single one
-	if o := get[chatserver.Outcome](w, 200, call{method: "POST", path: path + "/continue"}); o.Text != "5: three" {
+	if o := get[outcome](w, 200, httpCall{method: "POST", path: path + "/continue"}); o.Text != "5: three" {
 		t.Errorf("going on: %+v", o)
 	}
-	get[any](w, 409, call{method: "POST", path: path + "/continue"})
+	get[any](w, 409, httpCall{method: "POST", path: path + "/continue"})
 }
 
 // What is said again with the same key is answered and not said again, also after a restart.
 func TestAKeySaysOnce(t *testing.T) {
 	w := newWorld(t, echo)
 	id := w.session()
-	c := call{method: "POST", path: "/v1/sessions/" + id + "/messages", body: `{"text":"hi"}`, header: map[string]string{"Idempotency-Key": "one"}}
+	c := httpCall{method: "POST", path: "/v1/sessions/" + id + "/messages", body: `{"text":"hi"}`, header: map[string]string{"Idempotency-Key": "one"}}
 	for i := range 3 {
-		if o := get[chatserver.Outcome](w, 200, c); o.Text != "1: hi" {
+		if o := get[outcome](w, 200, c); o.Text != "1: hi" {
 			t.Errorf("time %d: %+v", i, o)
 		}
 		if i == 1 {
@@ -221,7 +220,7 @@ func TestAKeySaysOnce(t *testing.T) {
 		t.Errorf("as a stream: %q", h.messages)
 	}
 	c.header["Idempotency-Key"] = strings.Repeat("k", 201)
-	get[any](w, 400, call{method: c.method, path: c.path, body: c.body, header: map[string]string{"Idempotency-Key": c.header["Idempotency-Key"]}})
+	get[any](w, 400, httpCall{method: c.method, path: c.path, body: c.body, header: map[string]string{"Idempotency-Key": c.header["Idempotency-Key"]}})
 }
 
 // ask is a tool that somebody must allow.
@@ -254,20 +253,20 @@ func TestApprovals(t *testing.T) {
 		}
 		w.restart()
 		path := "/v1/sessions/" + id
-		get[any](w, 409, call{method: "POST", path: path + "/messages", body: `{"text":"hello?"}`})
-		ms := get[[]chatserver.Message](w, 200, call{method: "GET", path: path + "/messages"})
+		get[any](w, 409, httpCall{method: "POST", path: path + "/messages", body: `{"text":"hello?"}`})
+		ms := get[[]message](w, 200, httpCall{method: "GET", path: path + "/messages"})
 		if len(ms) != 2 || len(ms[1].Calls) != 1 || !ms[1].Calls[0].Waiting || ms[1].Calls[0].Preview != "+ Dear Ann" {
 			t.Errorf("messages: %+v", ms)
 		}
 		for _, bad := range []string{`{"kind":"maybe"}`, `{"kind":"edit"}`, `{"kind":"edit","arguments":[]}`} {
-			get[any](w, 400, call{method: "POST", path: path + "/approvals/toolu_1", body: bad})
+			get[any](w, 400, httpCall{method: "POST", path: path + "/approvals/toolu_1", body: bad})
 		}
-		get[any](w, 409, call{method: "POST", path: path + "/approvals/toolu_2", body: c.body})
-		if o := get[chatserver.Outcome](w, 200, call{method: "POST", path: path + "/approvals/toolu_1", body: c.body}); !strings.Contains(o.Text, c.want) {
+		get[any](w, 409, httpCall{method: "POST", path: path + "/approvals/toolu_2", body: c.body})
+		if o := get[outcome](w, 200, httpCall{method: "POST", path: path + "/approvals/toolu_1", body: c.body}); !strings.Contains(o.Text, c.want) {
 			t.Errorf("%s: %+v", c.body, o)
 		}
-		get[any](w, 409, call{method: "POST", path: path + "/approvals/toolu_1", body: c.body})
-		ms = get[[]chatserver.Message](w, 200, call{method: "GET", path: path + "/messages"})
+		get[any](w, 409, httpCall{method: "POST", path: path + "/approvals/toolu_1", body: c.body})
+		ms = get[[]message](w, 200, httpCall{method: "GET", path: path + "/messages"})
 		if got := ms[1].Calls[0]; got.Waiting || !strings.Contains(got.Result, c.want) {
 			t.Errorf("the call is shown as %+v", got)
 		}
@@ -284,11 +283,11 @@ func TestASessionIsKept(t *testing.T) {
 	w.say(id, "the zebra crossing")
 	w.say(id, "something else")
 	for _, bad := range []string{`{"message":1}`, `{"message":7}`, `{}`} {
-		get[any](w, 400, call{method: "POST", path: path + "/rewind", body: bad})
+		get[any](w, 400, httpCall{method: "POST", path: path + "/rewind", body: bad})
 	}
-	f := get[chatserver.Session](w, 201, call{method: "POST", path: path + "/fork", body: `{"message":2}`})
-	whole := get[chatserver.Session](w, 201, call{method: "POST", path: path + "/fork"})
-	if s := get[chatserver.Session](w, 200, call{method: "POST", path: path + "/rewind", body: `{"message":2}`}); s.Turns != 1 {
+	f := get[summary](w, 201, httpCall{method: "POST", path: path + "/fork", body: `{"message":2}`})
+	whole := get[summary](w, 201, httpCall{method: "POST", path: path + "/fork"})
+	if s := get[summary](w, 200, httpCall{method: "POST", path: path + "/rewind", body: `{"message":2}`}); s.Turns != 1 {
 		t.Errorf("after going back: %+v", s)
 	}
 	for id, want := range map[string]string{id: "3: edited", f.ID: "3: edited", whole.ID: "5: edited"} {
@@ -296,11 +295,11 @@ func TestASessionIsKept(t *testing.T) {
 			t.Errorf("%+v, want %q", o, want)
 		}
 	}
-	get[chatserver.Session](w, 200, call{method: "PATCH", path: path, body: `{"title":"Roads","archived":true}`})
-	get[any](w, 400, call{method: "PATCH", path: path, body: `{"title":""}`})
-	get[any](w, 400, call{method: "PATCH", path: path, body: object(map[string]string{"title": strings.Repeat("x", 201)})})
+	get[summary](w, 200, httpCall{method: "PATCH", path: path, body: `{"title":"Roads","archived":true}`})
+	get[any](w, 400, httpCall{method: "PATCH", path: path, body: `{"title":""}`})
+	get[any](w, 400, httpCall{method: "PATCH", path: path, body: object(map[string]string{"title": strings.Repeat("x", 201)})})
 	ids := func(query string) (out []string) {
-		for _, s := range get[[]chatserver.Session](w, 200, call{method: "GET", path: "/v1/sessions" + query}) {
+		for _, s := range get[[]summary](w, 200, httpCall{method: "GET", path: "/v1/sessions" + query}) {
 			out = append(out, s.ID)
 		}
 		slices.Sort(out)
@@ -321,20 +320,20 @@ func TestASessionIsKept(t *testing.T) {
 	if got := ids("?q=giraffe"); len(got) != 0 {
 		t.Errorf("found by what nobody said: %v", got)
 	}
-	get[any](w, 400, call{method: "GET", path: "/v1/sessions?limit=0"})
-	get[any](w, 400, call{method: "GET", path: "/v1/sessions?before=yesterday"})
-	if got := get[[]chatserver.Message](w, 200, call{method: "GET", path: path + "/export?as=json"}); len(got) != 4 {
+	get[any](w, 400, httpCall{method: "GET", path: "/v1/sessions?limit=0"})
+	get[any](w, 400, httpCall{method: "GET", path: "/v1/sessions?before=yesterday"})
+	if got := get[[]message](w, 200, httpCall{method: "GET", path: path + "/export?as=json"}); len(got) != 4 {
 		t.Errorf("exported: %+v", got)
 	}
-	res := w.do(call{method: "GET", path: path + "/export?as=text"})
+	res := w.do(httpCall{method: "GET", path: path + "/export?as=text"})
 	if text := string(readAll(t, res)); !strings.Contains(text, "## user\n\nthe zebra crossing") {
 		t.Errorf("exported: %s", text)
 	}
 	res.Body.Close()
-	get[any](w, 400, call{method: "GET", path: path + "/export?as=pdf"})
+	get[any](w, 400, httpCall{method: "GET", path: path + "/export?as=pdf"})
 	for _, gone := range []string{id, f.ID, whole.ID} {
-		get[any](w, 204, call{method: "DELETE", path: "/v1/sessions/" + gone})
-		get[any](w, 404, call{method: "GET", path: "/v1/sessions/" + gone})
+		get[any](w, 204, httpCall{method: "DELETE", path: "/v1/sessions/" + gone})
+		get[any](w, 404, httpCall{method: "GET", path: "/v1/sessions/" + gone})
 	}
 	eventually.True(t, "nothing of it is stored", func() bool { return len(stored(w)) == 0 })
 	w.legal()
@@ -345,17 +344,17 @@ func TestAttachments(t *testing.T) {
 	w := newWorld(t, echo)
 	id := w.session()
 	path := "/v1/sessions/" + id + "/messages"
-	get[chatserver.Outcome](w, 200, call{method: "POST", path: path, body: `{"text":"read","attachments":[{"name":"a.txt","media_type":"text/plain","data":"dGhlIHBsYW4="}]}`})
+	get[outcome](w, 200, httpCall{method: "POST", path: path, body: `{"text":"read","attachments":[{"name":"a.txt","media_type":"text/plain","data":"dGhlIHBsYW4="}]}`})
 	if sent := w.sent(); !strings.Contains(sent, "the plan") {
 		t.Errorf("sent is %s", sent)
 	}
-	ms := get[[]chatserver.Message](w, 200, call{method: "GET", path: path})
+	ms := get[[]message](w, 200, httpCall{method: "GET", path: path})
 	if len(ms) != 2 || len(ms[0].Attachments) != 1 || ms[0].Attachments[0].Name != "a.txt" || ms[0].Text != "read" {
 		t.Errorf("messages: %+v", ms)
 	}
 	for _, bad := range []string{`{"text":"x","attachments":[{"name":"a","media_type":"text/plain","data":"%"}]}`,
 		`{"text":"x","attachments":[{"name":"a","media_type":"application/zip","data":"aGk="}]}`, `{"text":" "}`, `{}`} {
-		get[any](w, 400, call{method: "POST", path: path, body: bad})
+		get[any](w, 400, httpCall{method: "POST", path: path, body: bad})
 	}
 }
 
@@ -372,16 +371,16 @@ func TestContext(t *testing.T) {
 		}
 		return says("Found.")
 	}), func(w *world) { w.tools = []agent.Tool{search} })
-	get[chatserver.Agent](w, 201, call{method: "POST", path: "/v1/agents", body: `{"name":"small","model":"claude-sonnet-4-5","tools":["search"],"preset":"coding-session","config":{"context_window":60000}}`})
-	id := get[chatserver.Session](w, 201, call{method: "POST", path: "/v1/sessions", body: `{"agent":"small"}`}).ID
+	get[Agent](w, 201, httpCall{method: "POST", path: "/v1/agents", body: `{"name":"small","model":"claude-sonnet-4-5","tools":["search"],"preset":"coding-session","config":{"context_window":60000}}`})
+	id := get[summary](w, 201, httpCall{method: "POST", path: "/v1/sessions", body: `{"agent":"small"}`}).ID
 	path := "/v1/sessions/" + id
-	if c := get[chatserver.Context](w, 200, call{method: "GET", path: path + "/context"}); c.Tokens != 0 || c.Window != 60000 {
+	if c := get[filling](w, 200, httpCall{method: "GET", path: path + "/context"}); c.Tokens != 0 || c.Window != 60000 {
 		t.Errorf("context of an empty session: %+v", c)
 	}
-	get[any](w, 409, call{method: "POST", path: path + "/pour"})
+	get[any](w, 409, httpCall{method: "POST", path: path + "/pour"})
 	poured := false
 	for i := 0; i < 20 && !poured; i++ {
-		events(t, w.do(call{method: "POST", path: path + "/messages", body: object(map[string]string{"text": fmt.Sprint("look ", i)})}), func(e arrived) bool {
+		events(t, w.do(httpCall{method: "POST", path: path + "/messages", body: object(map[string]string{"text": fmt.Sprint("look ", i)})}), func(e arrived) bool {
 			poured = poured || e.Kind == "pour" && e.Pour.After < e.Pour.Before
 			return true
 		})
@@ -389,15 +388,15 @@ func TestContext(t *testing.T) {
 	if !poured {
 		t.Error("there was no pour")
 	}
-	c := get[chatserver.Context](w, 200, call{method: "GET", path: path + "/context"})
+	c := get[filling](w, 200, httpCall{method: "GET", path: path + "/context"})
 	if c.Window != 60000 || c.Cycle != 1 || len(c.Checkpoints) != 1 || c.Checkpoints[0].Record == "" || c.Sent >= c.Messages || c.Tokens == 0 {
 		t.Errorf("context: %+v", c)
 	}
-	undone := get[chatserver.Context](w, 200, call{method: "POST", path: path + "/undo"})
+	undone := get[filling](w, 200, httpCall{method: "POST", path: path + "/undo"})
 	if !undone.Hold || len(undone.Checkpoints) != 0 || undone.Tokens <= c.Tokens {
 		t.Errorf("after undo: %+v", undone)
 	}
-	again := get[chatserver.Context](w, 200, call{method: "POST", path: path + "/pour", body: `{"focus":"contracts"}`})
+	again := get[filling](w, 200, httpCall{method: "POST", path: path + "/pour", body: `{"focus":"contracts"}`})
 	if again.Tokens >= undone.Tokens {
 		t.Errorf("after a pour: %+v", again)
 	}
@@ -412,7 +411,7 @@ func TestInterruptedRunsGoOn(t *testing.T) {
 	m := slowly{answers: echo, let: make(chan struct{}, 1)}
 	w := newWorld(t, m)
 	id := w.session()
-	res := w.do(call{method: "POST", path: "/v1/sessions/" + id + "/messages", body: `{"text":"hi"}`})
+	res := w.do(httpCall{method: "POST", path: "/v1/sessions/" + id + "/messages", body: `{"text":"hi"}`})
 	defer res.Body.Close()
 	journal, err := w.db.Store().Steps(t.Context(), keyOf(id), 0, 0)
 	if err != nil {
@@ -427,7 +426,7 @@ func TestInterruptedRunsGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually.True(t, "the run goes on", func() bool {
-		ms := get[[]chatserver.Message](w, 200, call{method: "GET", path: "/v1/sessions/" + id + "/messages"})
+		ms := get[[]message](w, 200, httpCall{method: "GET", path: "/v1/sessions/" + id + "/messages"})
 		return len(ms) == 2 && ms[1].Text == "1: hi"
 	})
 }
@@ -437,16 +436,16 @@ func TestTheServiceEnds(t *testing.T) {
 	m := slowly{answers: echo, let: make(chan struct{}, 1)}
 	w := newWorld(t, m)
 	id := w.session()
-	res := w.do(call{method: "POST", path: "/v1/sessions/" + id + "/messages", body: `{"text":"hi"}`})
+	res := w.do(httpCall{method: "POST", path: "/v1/sessions/" + id + "/messages", body: `{"text":"hi"}`})
 	closed := make(chan error, 1)
 	go func() { closed <- w.service.Close(t.Context()) }()
 	eventually.True(t, "nothing begins any more", func() bool {
-		r := w.do(call{method: "POST", path: "/v1/sessions/" + id + "/continue", header: map[string]string{"Accept": "application/json"}})
+		r := w.do(httpCall{method: "POST", path: "/v1/sessions/" + id + "/continue", header: map[string]string{"Accept": "application/json"}})
 		defer r.Body.Close()
 		return r.StatusCode == 503
 	})
 	m.let <- struct{}{}
-	var end *chatserver.Outcome
+	var end *outcome
 	events(t, res, func(e arrived) bool { end = e.Outcome; return end == nil })
 	if err := <-closed; err != nil || end == nil || end.Text != "1: hi" {
 		t.Errorf("%v, %+v", err, end)
@@ -464,11 +463,11 @@ func TestSessionsOfOthers(t *testing.T) {
 	if err := w.service.Continue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := get[[]chatserver.Session](w, 200, call{method: "GET", path: "/v1/sessions"}); len(got) != 0 {
+	if got := get[[]summary](w, 200, httpCall{method: "GET", path: "/v1/sessions"}); len(got) != 0 {
 		t.Errorf("shown: %+v", got)
 	}
 	for _, path := range []string{"", "/messages", "/events", "/context"} {
-		get[any](w, 404, call{method: "GET", path: "/v1/sessions/other" + path})
+		get[any](w, 404, httpCall{method: "GET", path: "/v1/sessions/other" + path})
 	}
 	if n := len(w.model.Log.Entries()); n != 0 {
 		t.Errorf("%d requests were made for it", n)

@@ -1,4 +1,4 @@
-package chatserver_test
+package chatserver
 
 import (
 	"net/http"
@@ -9,7 +9,6 @@ import (
 	"github.com/openai/openai-go/v3/option"
 
 	"github.com/decantdev/decant/gateway/keyring"
-	"github.com/decantdev/decant/internal/chatserver"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 )
@@ -53,12 +52,12 @@ func TestUsersAreApart(t *testing.T) {
 	ann, bob, change := keyed(t)
 	w := newWorld(t, echo, change)
 	with := func(key string) map[string]string { return map[string]string{"Authorization": "Bearer " + key} }
-	get[any](w, 401, call{method: "GET", path: "/v1/sessions"})
-	get[any](w, 401, call{method: "GET", path: "/v1/sessions", header: with("guess")})
-	id := get[chatserver.Session](w, 201, call{method: "POST", path: "/v1/sessions", header: with(ann)}).ID
-	get[chatserver.Outcome](w, 200, call{method: "POST", path: "/v1/sessions/" + id + "/messages", body: `{"text":"my plan"}`, header: with(ann)})
-	get[chatserver.Agent](w, 201, call{method: "POST", path: "/v1/agents", body: `{"name":"mine","model":"claude-sonnet-4-5"}`, header: with(ann)})
-	for _, c := range []call{
+	get[any](w, 401, httpCall{method: "GET", path: "/v1/sessions"})
+	get[any](w, 401, httpCall{method: "GET", path: "/v1/sessions", header: with("guess")})
+	id := get[summary](w, 201, httpCall{method: "POST", path: "/v1/sessions", header: with(ann)}).ID
+	get[outcome](w, 200, httpCall{method: "POST", path: "/v1/sessions/" + id + "/messages", body: `{"text":"my plan"}`, header: with(ann)})
+	get[Agent](w, 201, httpCall{method: "POST", path: "/v1/agents", body: `{"name":"mine","model":"claude-sonnet-4-5"}`, header: with(ann)})
+	for _, c := range []httpCall{
 		{method: "GET", path: "/v1/sessions/" + id}, {method: "GET", path: "/v1/sessions/" + id + "/messages"}, {method: "GET", path: "/v1/sessions/" + id + "/events"},
 		{method: "POST", path: "/v1/sessions/" + id + "/messages", body: `{"text":"x"}`}, {method: "DELETE", path: "/v1/sessions/" + id},
 		{method: "GET", path: "/v1/sessions/" + id + "/context"}, {method: "GET", path: "/v1/sessions/" + id + "/export"}, {method: "POST", path: "/v1/sessions/" + id + "/fork"},
@@ -67,10 +66,10 @@ func TestUsersAreApart(t *testing.T) {
 		c.header = with(bob)
 		get[any](w, 404, c)
 	}
-	if got := get[[]chatserver.Session](w, 200, call{method: "GET", path: "/v1/sessions", header: with(bob)}); len(got) != 0 {
+	if got := get[[]summary](w, 200, httpCall{method: "GET", path: "/v1/sessions", header: with(bob)}); len(got) != 0 {
 		t.Errorf("bob sees %+v", got)
 	}
-	if got := get[[]chatserver.Session](w, 200, call{method: "GET", path: "/v1/sessions?q=plan", header: with(bob)}); len(got) != 0 {
+	if got := get[[]summary](w, 200, httpCall{method: "GET", path: "/v1/sessions?q=plan", header: with(bob)}); len(got) != 0 {
 		t.Errorf("bob finds %+v", got)
 	}
 }
@@ -80,9 +79,9 @@ func TestUsersAreApart(t *testing.T) {
 func TestTheCookie(t *testing.T) {
 	ann, bob, change := keyed(t)
 	w := newWorld(t, echo, change, func(w *world) { w.hosts = []string{"chat.example"} })
-	get[any](w, 401, call{method: "POST", path: "/v1/login", body: `{"key":"guess"}`})
-	get[any](w, 400, call{method: "POST", path: "/v1/login", body: `{`})
-	res := w.do(call{method: "POST", path: "/v1/login", body: `{"key":"` + ann + `"}`})
+	get[any](w, 401, httpCall{method: "POST", path: "/v1/login", body: `{"key":"guess"}`})
+	get[any](w, 400, httpCall{method: "POST", path: "/v1/login", body: `{`})
+	res := w.do(httpCall{method: "POST", path: "/v1/login", body: `{"key":"` + ann + `"}`})
 	res.Body.Close()
 	var c *http.Cookie
 	for _, c = range res.Cookies() {
@@ -92,22 +91,22 @@ func TestTheCookie(t *testing.T) {
 	}
 	w.restart()
 	h := map[string]string{"Cookie": c.Name + "=" + c.Value}
-	me := get[map[string]any](w, 200, call{method: "GET", path: "/v1/me", header: h})
+	me := get[map[string]any](w, 200, httpCall{method: "GET", path: "/v1/me", header: h})
 	if me["tenant"] != "ann" || me["open"] != false {
 		t.Errorf("me: %v", me)
 	}
-	get[any](w, 403, call{method: "POST", path: "/v1/sessions", header: h})
+	get[any](w, 403, httpCall{method: "POST", path: "/v1/sessions", header: h})
 	h["X-CSRF-Token"] = me["csrf"].(string)
-	get[chatserver.Session](w, 201, call{method: "POST", path: "/v1/sessions", header: h})
+	get[summary](w, 201, httpCall{method: "POST", path: "/v1/sessions", header: h})
 	h["Sec-Fetch-Site"] = "cross-site"
-	get[any](w, 403, call{method: "POST", path: "/v1/sessions", header: h})
+	get[any](w, 403, httpCall{method: "POST", path: "/v1/sessions", header: h})
 	delete(h, "Sec-Fetch-Site")
-	get[any](w, 421, call{method: "GET", path: "/v1/me", header: map[string]string{"Host": "evil.example", "Cookie": h["Cookie"]}})
-	get[any](w, 200, call{method: "GET", path: "/v1/me", header: map[string]string{"Host": "chat.example:443", "Cookie": h["Cookie"]}})
-	get[any](w, 401, call{method: "GET", path: "/v1/me", header: map[string]string{"Cookie": c.Name + "=" + strings.Repeat("A", 80)}})
+	get[any](w, 421, httpCall{method: "GET", path: "/v1/me", header: map[string]string{"Host": "evil.example", "Cookie": h["Cookie"]}})
+	get[any](w, 200, httpCall{method: "GET", path: "/v1/me", header: map[string]string{"Host": "chat.example:443", "Cookie": h["Cookie"]}})
+	get[any](w, 401, httpCall{method: "GET", path: "/v1/me", header: map[string]string{"Cookie": c.Name + "=" + strings.Repeat("A", 80)}})
 	w.keys.SetKeys([]keyring.Key{keyring.NewKey("bob", bob)})
-	get[any](w, 401, call{method: "GET", path: "/v1/me", header: map[string]string{"Cookie": h["Cookie"]}})
-	res = w.do(call{method: "POST", path: "/v1/logout"})
+	get[any](w, 401, httpCall{method: "GET", path: "/v1/me", header: map[string]string{"Cookie": h["Cookie"]}})
+	res = w.do(httpCall{method: "POST", path: "/v1/logout"})
 	res.Body.Close()
 	if cs := res.Cookies(); len(cs) != 1 || cs[0].MaxAge >= 0 {
 		t.Errorf("logging out sets %v", cs)
@@ -117,11 +116,11 @@ func TestTheCookie(t *testing.T) {
 // Without keys a page of another site changes nothing all the same.
 func TestOtherSites(t *testing.T) {
 	w := newWorld(t, echo)
-	if me := get[map[string]any](w, 200, call{method: "GET", path: "/v1/me"}); me["open"] != true {
+	if me := get[map[string]any](w, 200, httpCall{method: "GET", path: "/v1/me"}); me["open"] != true {
 		t.Errorf("me: %v", me)
 	}
-	get[any](w, 403, call{method: "POST", path: "/v1/sessions", header: map[string]string{"Sec-Fetch-Site": "cross-site"}})
-	get[any](w, 403, call{method: "POST", path: "/v1/sessions", header: map[string]string{"Origin": "https://evil.example"}})
+	get[any](w, 403, httpCall{method: "POST", path: "/v1/sessions", header: map[string]string{"Sec-Fetch-Site": "cross-site"}})
+	get[any](w, 403, httpCall{method: "POST", path: "/v1/sessions", header: map[string]string{"Origin": "https://evil.example"}})
 }
 
 // OpenAI's own SDK talks to an agent.
@@ -169,7 +168,7 @@ func TestASlowListener(t *testing.T) {
 	long := strings.Repeat("x", 20_000)
 	w := newWorld(t, answers(func(*sandbox.Prompt) sandbox.Answer { return says(long) }))
 	id := w.session()
-	slow := w.do(call{method: "GET", path: "/v1/sessions/" + id + "/events"}) // and nothing of it is read
+	slow := w.do(httpCall{method: "GET", path: "/v1/sessions/" + id + "/events"}) // and nothing of it is read
 	defer slow.Body.Close()
 	for i := range 30 { // much more than connections hold
 		if o := w.say(id, "hi"); o.Text != long {

@@ -1,4 +1,4 @@
-package chatserver_test
+package chatserver
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package chatserver_test
+package chatserver
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/decantdev/decant/internal/chatserver"
 	"github.com/decantdev/decant/store"
 )
 
@@ -23,7 +22,7 @@ func TestASessionThatWentOnElsewhere(t *testing.T) {
 	if err := w.db.Store().AddSteps(t.Context(), add); err != nil {
 		t.Fatal(err)
 	}
-	e := get[map[string]map[string]string](w, http.StatusConflict, call{method: "POST", path: "/v1/sessions/" + id + "/messages", body: `{"text":"two"}`})
+	e := get[map[string]map[string]string](w, http.StatusConflict, httpCall{method: "POST", path: "/v1/sessions/" + id + "/messages", body: `{"text":"two"}`})
 	if e["error"]["type"] != "taken" {
 		t.Errorf("%v", e)
 	}
@@ -37,12 +36,12 @@ func TestASessionThatWentOnElsewhere(t *testing.T) {
 func TestAListenerComesBackToAChangedAgent(t *testing.T) {
 	w := newWorld(t, echo)
 	conf := `{"name":"mail","model":"claude-sonnet-4-5","system":"Version %d."}`
-	get[chatserver.Agent](w, 201, call{method: "POST", path: "/v1/agents", body: fmt.Sprintf(conf, 1)})
-	id := get[chatserver.Session](w, 201, call{method: "POST", path: "/v1/sessions", body: `{"agent":"mail"}`}).ID
+	get[Agent](w, 201, httpCall{method: "POST", path: "/v1/agents", body: fmt.Sprintf(conf, 1)})
+	id := get[summary](w, 201, httpCall{method: "POST", path: "/v1/sessions", body: `{"agent":"mail"}`}).ID
 	w.say(id, "one")
-	path := call{method: "GET", path: "/v1/sessions/" + id + "/events"}
+	path := httpCall{method: "GET", path: "/v1/sessions/" + id + "/events"}
 	res, last := w.do(path), ""
-	get[chatserver.Agent](w, 200, call{method: "POST", path: "/v1/agents", body: fmt.Sprintf(conf, 2)})
+	get[Agent](w, 200, httpCall{method: "POST", path: "/v1/agents", body: fmt.Sprintf(conf, 2)})
 	events(t, res, func(e arrived) bool { last = e.id; return true }) // it ends by itself
 
 	path.header = map[string]string{"Last-Event-ID": last}
@@ -63,14 +62,14 @@ func TestAForkKeepsItsBeginning(t *testing.T) {
 	w := newWorld(t, echo)
 	id := w.session()
 	w.say(id, "one")
-	fork := get[chatserver.Session](w, 201, call{method: "POST", path: "/v1/sessions/" + id + "/fork"}).ID
+	fork := get[summary](w, 201, httpCall{method: "POST", path: "/v1/sessions/" + id + "/fork"}).ID
 	for i := range 1010 {
 		a := &store.Addition{Key: keyOf(fmt.Sprintf("newer-%d", i)), Kind: "session", Time: time.Now().Add(time.Hour), Head: []byte(`{"labels":{"agent":"default"},"root":"other"}`), Steps: [][]byte{[]byte(`{}`)}}
 		if err := w.db.Store().AddSteps(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
 	}
-	get[any](w, 204, call{method: "DELETE", path: "/v1/sessions/" + id})
+	get[any](w, 204, httpCall{method: "DELETE", path: "/v1/sessions/" + id})
 	if err := w.service.Close(t.Context()); err != nil { // it waits for what is under way
 		t.Fatal(err)
 	}

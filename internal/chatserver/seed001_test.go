@@ -1,4 +1,4 @@
-package chatserver_test
+package chatserver
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
-	"github.com/decantdev/decant/internal/chatserver"
 	"github.com/decantdev/decant/internal/eventually"
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/memory"
@@ -102,7 +101,7 @@ func months(t *testing.T, recall bool) {
 			}
 			continue
 		}
-		events(t, w.do(call{method: "POST", path: "/v1/sessions/" + id + "/messages", body: object(map[string]string{"text": text})}), func(e arrived) bool {
+		events(t, w.do(httpCall{method: "POST", path: "/v1/sessions/" + id + "/messages", body: object(map[string]string{"text": text})}), func(e arrived) bool {
 			if strings.Contains(e.Text, "SILENT") || e.Call != nil && e.Call.Tool == "save_memory" {
 				t.Errorf("turn %d shows the turn before the pour: %+v", turn, e)
 			}
@@ -112,16 +111,16 @@ func months(t *testing.T, recall bool) {
 			return true
 		})
 	}
-	c := get[chatserver.Context](w, 200, call{method: "GET", path: "/v1/sessions/" + id + "/context"})
+	c := get[filling](w, 200, httpCall{method: "GET", path: "/v1/sessions/" + id + "/context"})
 	if c.Cycle == 0 || c.Flushes == 0 || c.Messages < 2*turns {
 		t.Errorf("context after %d turns: %+v", turns, c)
 	}
 	if o := w.say(id, "What do I prefer for drinks?"); !strings.Contains(o.Text, right) {
 		t.Errorf("the old session says %q, want %s", o.Text, right)
 	}
-	get[any](w, 204, call{method: "DELETE", path: "/v1/sessions/" + id})
+	get[any](w, 204, httpCall{method: "DELETE", path: "/v1/sessions/" + id})
 	eventually.True(t, "the old session is not stored", func() bool { return len(stored(w)) == 0 })
-	remembered := get[[]map[string]any](w, 200, call{method: "GET", path: "/v1/memory"})
+	remembered := get[[]map[string]any](w, 200, httpCall{method: "GET", path: "/v1/memory"})
 	if len(remembered) != 2 {
 		t.Errorf("remembered: %v, want two things", remembered)
 	}
@@ -129,7 +128,7 @@ func months(t *testing.T, recall bool) {
 		t.Errorf("a new session says %q; %s is right, and told: %v", o.Text, right, recall)
 	}
 	for _, m := range remembered {
-		get[any](w, 204, call{method: "DELETE", path: "/v1/memory/" + m["id"].(string)})
+		get[any](w, 204, httpCall{method: "DELETE", path: "/v1/memory/" + m["id"].(string)})
 	}
 	if o := w.say(w.session(), "What do I prefer for drinks?"); strings.Contains(o.Text, right) {
 		t.Errorf("what was forgotten is known: %q", o.Text)

@@ -1,4 +1,4 @@
-package chatserver_test
+package chatserver
 
 import (
 	"reflect"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/chatserver"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -21,15 +20,15 @@ func TestTheUsersEventIsTheMessage(t *testing.T) {
 	body := object(map[string]any{"text": "what is this?", "attachments": []map[string]string{
 		{"name": "dot.png", "media_type": "image/png", "data": dot}, {"name": "notes.txt", "media_type": "text/plain", "data": "bm90ZXM="},
 	}})
-	var user *chatserver.Event
-	events(t, w.do(call{method: "POST", path: "/v1/sessions/" + id + "/messages", body: body}), func(e arrived) bool {
+	var user *event
+	events(t, w.do(httpCall{method: "POST", path: "/v1/sessions/" + id + "/messages", body: body}), func(e arrived) bool {
 		if e.Kind == "user" {
-			user = &e.Event
+			user = &e.event
 		}
 		return e.Kind != "done"
 	})
-	ms := get[[]chatserver.Message](w, 200, call{method: "GET", path: "/v1/sessions/" + id + "/messages"})
-	var last chatserver.Message
+	ms := get[[]message](w, 200, httpCall{method: "GET", path: "/v1/sessions/" + id + "/messages"})
+	var last message
 	for _, m := range ms {
 		if m.Role == "user" {
 			last = m
@@ -59,7 +58,7 @@ func TestCompletionsWithImages(t *testing.T) {
 	w := newWorld(t, counts)
 	ask := func(want int, messages ...any) string {
 		t.Helper()
-		out := get[map[string]any](w, want, call{method: "POST", path: "/v1/chat/completions", body: object(map[string]any{"model": "default", "messages": messages})})
+		out := get[map[string]any](w, want, httpCall{method: "POST", path: "/v1/chat/completions", body: object(map[string]any{"model": "default", "messages": messages})})
 		if want != 200 {
 			return out["error"].(map[string]any)["message"].(string)
 		}

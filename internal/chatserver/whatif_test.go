@@ -1,4 +1,4 @@
-package chatserver_test
+package chatserver
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/chatserver"
 	"github.com/decantdev/decant/internal/eventually"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
@@ -16,8 +15,8 @@ import (
 
 // kept is the answer to what is kept.
 type kept struct {
-	Session  chatserver.Session `json:"session"`
-	Memories []string           `json:"memories"`
+	Session  summary  `json:"session"`
+	Memories []string `json:"memories"`
 }
 
 // savers is a model that saves what it is told to ("save TEXT"), looks for what it is asked ("recall WORD"), and says who it is.
@@ -40,7 +39,7 @@ func (w *world) texts() (out []string) {
 	w.Helper()
 	for _, it := range get[[]struct {
 		Text string `json:"text"`
-	}](w, 200, call{method: "GET", path: "/v1/memory"}) {
+	}](w, 200, httpCall{method: "GET", path: "/v1/memory"}) {
 		out = append(out, it.Text)
 	}
 	slices.Sort(out)
@@ -55,9 +54,9 @@ func TestAWhatIfOfTheService(t *testing.T) {
 	w.say(id, "Hello.")
 	w.say(id, "save It was MODEL.")
 	w.say(id, "save Prices are in cents.")
-	ask := func(body string) chatserver.Comparison {
+	ask := func(body string) compared {
 		t.Helper()
-		return get[chatserver.Comparison](w, 200, call{method: "POST", path: path + "/what-if", body: body})
+		return get[compared](w, 200, httpCall{method: "POST", path: path + "/what-if", body: body})
 	}
 	if c := ask(`{"message":0,"model":"claude-haiku-4-5","preset":"agent-loop"}`); c.Was.Answer != "I am claude-sonnet-4-5." || c.Would.Answer != "I am claude-haiku-4-5." ||
 		c.Was.Preset != "chat" || c.Would.Preset != "agent-loop" || c.Was.Spent.USD <= 0 || c.Would.Spent.USD <= 0 || c.Text != "Hello." || !c.Was.Sent.Known {
@@ -67,30 +66,30 @@ func TestAWhatIfOfTheService(t *testing.T) {
 	if len(c.Would.Waits) != 1 || c.Would.Waits[0].Tool != "save_memory" || !slices.Equal(w.texts(), []string{"It was claude-sonnet-4-5.", "Prices are in cents."}) {
 		t.Errorf("%+v, remembered %q", c, w.texts())
 	}
-	list := get[[]chatserver.Session](w, 200, call{method: "GET", path: "/v1/sessions"})
+	list := get[[]summary](w, 200, httpCall{method: "GET", path: "/v1/sessions"})
 	if len(list) != 1 || list[0].Turns != 3 {
 		t.Errorf("sessions: %+v", list)
 	}
-	get[any](w, 404, call{method: "GET", path: "/v1/sessions/" + c.Would.Session})
+	get[any](w, 404, httpCall{method: "GET", path: "/v1/sessions/" + c.Would.Session})
 	js, err := w.db.Store().Journals(t.Context(), store.JournalQuery{Kind: "session"})
 	if err != nil || len(js) != 2 {
 		t.Errorf("%d journals are kept, want the session and the newest what-if: %v", len(js), err)
 	}
 	other := w.session()
-	get[any](w, 404, call{method: "POST", path: "/v1/sessions/" + other + "/keep", body: object(map[string]string{"session": c.Would.Session})})
-	k := get[kept](w, 200, call{method: "POST", path: path + "/keep", body: object(map[string]string{"session": c.Would.Session})})
+	get[any](w, 404, httpCall{method: "POST", path: "/v1/sessions/" + other + "/keep", body: object(map[string]string{"session": c.Would.Session})})
+	k := get[kept](w, 200, httpCall{method: "POST", path: path + "/keep", body: object(map[string]string{"session": c.Would.Session})})
 	if k.Session.ID != c.Would.Session || !k.Session.Waiting || k.Session.Turns != 2 || len(k.Memories) != 2 || len(w.texts()) != 0 {
 		t.Errorf("%+v, remembered %q", k, w.texts())
 	}
-	get[chatserver.Outcome](w, 200, call{method: "POST", path: "/v1/sessions/" + k.Session.ID + "/approvals/" + c.Would.Waits[0].ID, body: `{"kind":"allow"}`})
+	get[outcome](w, 200, httpCall{method: "POST", path: "/v1/sessions/" + k.Session.ID + "/approvals/" + c.Would.Waits[0].ID, body: `{"kind":"allow"}`})
 	if got := w.texts(); !slices.Equal(got, []string{"It was claude-haiku-4-5."}) {
 		t.Errorf("after the call was allowed: %q", got)
 	}
-	get[any](w, 404, call{method: "POST", path: path + "/keep", body: object(map[string]string{"session": c.Would.Session})})
+	get[any](w, 404, httpCall{method: "POST", path: path + "/keep", body: object(map[string]string{"session": c.Would.Session})})
 	for _, bad := range []string{`{"message":1}`, `{"preset":"/etc/passwd"}`, `{"memory":"maybe"}`} {
-		get[any](w, 400, call{method: "POST", path: path + "/what-if", body: bad})
+		get[any](w, 400, httpCall{method: "POST", path: path + "/what-if", body: bad})
 	}
-	get[any](w, 404, call{method: "POST", path: "/v1/sessions/none/what-if"})
+	get[any](w, 404, httpCall{method: "POST", path: "/v1/sessions/none/what-if"})
 	w.legal()
 }
 
@@ -107,12 +106,12 @@ func TestAWhatIfWithoutMemory(t *testing.T) {
 	}
 	path := "/v1/sessions/" + id
 	for memory, known := range map[string]bool{"on": true, "off": false} {
-		c := get[chatserver.Comparison](w, 200, call{method: "POST", path: path + "/what-if", body: `{"memory":"` + memory + `"}`})
+		c := get[compared](w, 200, httpCall{method: "POST", path: path + "/what-if", body: `{"memory":"` + memory + `"}`})
 		if strings.Contains(c.Would.Answer, color) != known || c.Would.Memory != known || !strings.Contains(c.Was.Answer, color) {
 			t.Errorf("memory %s: was %q, would be %q", memory, c.Was.Answer, c.Would.Answer)
 		}
 	}
-	get[any](w, 204, call{method: "DELETE", path: path})
+	get[any](w, 204, httpCall{method: "DELETE", path: path})
 	eventually.True(t, "what was tried is removed", func() bool {
 		js, err := w.db.Store().Journals(t.Context(), store.JournalQuery{Kind: "session"})
 		if err != nil {
@@ -133,12 +132,12 @@ func TestARewindWithMemory(t *testing.T) {
 	id := w.session()
 	w.say(id, "save Prices are in cents.")
 	w.say(id, "save The user prefers tabs.")
-	rewind := call{method: "POST", path: "/v1/sessions/" + id + "/rewind", body: `{"message":4,"memory":true}`}
-	if s := get[chatserver.Session](w, 200, rewind); s.Turns != 1 || !slices.Equal(w.texts(), []string{"Prices are in cents."}) {
+	rewind := httpCall{method: "POST", path: "/v1/sessions/" + id + "/rewind", body: `{"message":4,"memory":true}`}
+	if s := get[summary](w, 200, rewind); s.Turns != 1 || !slices.Equal(w.texts(), []string{"Prices are in cents."}) {
 		t.Errorf("%+v, remembered %q", s, w.texts())
 	}
 	rewind.body = `{"message":0}`
-	if s := get[chatserver.Session](w, 200, rewind); s.Turns != 0 || len(w.texts()) != 1 {
+	if s := get[summary](w, 200, rewind); s.Turns != 0 || len(w.texts()) != 1 {
 		t.Errorf("%+v, remembered %q", s, w.texts())
 	}
 }

@@ -1,4 +1,4 @@
-package chatserver_test
+package chatserver
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/decantdev/decant/internal/chatserver"
 	"github.com/decantdev/decant/internal/receipt"
 	"github.com/decantdev/decant/provider/sandbox"
 )
@@ -21,14 +20,14 @@ func TestWhyOverTheAPI(t *testing.T) {
 		}
 		return says(filler)
 	}))
-	get[any](w, 201, call{method: "POST", path: "/v1/agents", body: `{"name":"small","model":"claude-sonnet-4-5","preset":"coding-session","config":{"context_window":60000}}`})
-	id := get[chatserver.Session](w, 201, call{method: "POST", path: "/v1/sessions", body: `{"agent":"small"}`}).ID
+	get[any](w, 201, httpCall{method: "POST", path: "/v1/agents", body: `{"name":"small","model":"claude-sonnet-4-5","preset":"coding-session","config":{"context_window":60000}}`})
+	id := get[summary](w, 201, httpCall{method: "POST", path: "/v1/sessions", body: `{"agent":"small"}`}).ID
 	path := "/v1/sessions/" + id
 	w.say(id, "The flat in Rua da Rosa costs 1,450 EUR a month.")
 	w.say(id, "What is the rent?")
 	why := func(id string, n int) receipt.Receipt {
 		t.Helper()
-		return get[receipt.Receipt](w, 200, call{method: "GET", path: fmt.Sprintf("/v1/sessions/%s/messages/%d/why", id, n)})
+		return get[receipt.Receipt](w, 200, httpCall{method: "GET", path: fmt.Sprintf("/v1/sessions/%s/messages/%d/why", id, n)})
 	}
 	before := why(id, 3)
 	if len(before.Sentences) != 2 || before.Answer != 4 || before.Messages != 3 {
@@ -44,23 +43,23 @@ func TestWhyOverTheAPI(t *testing.T) {
 	for range 14 {
 		w.say(id, "Tell me of the weather.")
 	}
-	if c := get[chatserver.Context](w, 200, call{method: "GET", path: path + "/context"}); c.Cycle < 1 {
+	if c := get[filling](w, 200, httpCall{method: "GET", path: path + "/context"}); c.Cycle < 1 {
 		t.Errorf("nothing was poured: %+v", c)
 	}
-	get[any](w, 200, call{method: "POST", path: path + "/undo"})
+	get[any](w, 200, httpCall{method: "POST", path: path + "/undo"})
 	w.restart()
 	if d := cmp.Diff(before, why(id, 3)); d != "" {
 		t.Errorf("the receipt has changed (-was +is):\n%s", d)
 	}
 	f := get[struct {
 		ID string `json:"id"`
-	}](w, 201, call{method: "POST", path: path + "/fork"})
+	}](w, 201, httpCall{method: "POST", path: path + "/fork"})
 	if d := cmp.Diff(before, why(f.ID, 3)); d != "" {
 		t.Errorf("the receipt is another one in a branch (-was +is):\n%s", d)
 	}
 	for n, status := range map[string]int{"0": 404, "99": 404, "-1": 404, "x": 400} {
-		get[any](w, status, call{method: "GET", path: path + "/messages/" + n + "/why"})
+		get[any](w, status, httpCall{method: "GET", path: path + "/messages/" + n + "/why"})
 	}
-	get[any](w, 404, call{method: "GET", path: "/v1/sessions/nowhere/messages/1/why"})
+	get[any](w, 404, httpCall{method: "GET", path: "/v1/sessions/nowhere/messages/1/why"})
 	w.legal()
 }

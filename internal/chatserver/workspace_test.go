@@ -1,4 +1,4 @@
-package chatserver_test
+package chatserver
 
 import (
 	"io"
@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/agent/tools"
-	"github.com/decantdev/decant/internal/chatserver"
 	"github.com/decantdev/decant/internal/eventually"
 	"github.com/decantdev/decant/provider/sandbox"
 )
@@ -34,20 +33,20 @@ func spaced(t *testing.T, allow ...string) *world {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	w := newWorld(t, orders, func(w *world) {
-		w.spaces = chatserver.Workspaces{Dir: dir, Shell: runtime.GOOS == "linux", Most: tools.Amount{Bytes: 1 << 20, Files: 50}}
+		w.spaces = Workspaces{Dir: dir, Shell: runtime.GOOS == "linux", Most: tools.Amount{Bytes: 1 << 20, Files: 50}}
 	})
 	body := map[string]any{"name": "maker", "model": "claude-sonnet-4-5", "workspace": map[string]any{"files": true, "shell": w.spaces.Shell, "allow": allow}}
 	if len(allow) == 0 {
 		delete(body["workspace"].(map[string]any), "allow")
 	}
-	get[chatserver.Agent](w, 201, call{method: "POST", path: "/v1/agents", body: object(body)})
+	get[Agent](w, 201, httpCall{method: "POST", path: "/v1/agents", body: object(body)})
 	return w
 }
 
 // maker begins a session of the agent with files.
 func (w *world) maker() string {
 	w.Helper()
-	return get[chatserver.Session](w, 201, call{method: "POST", path: "/v1/sessions", body: `{"agent":"maker"}`}).ID
+	return get[summary](w, 201, httpCall{method: "POST", path: "/v1/sessions", body: `{"agent":"maker"}`}).ID
 }
 
 // folders returns the folders of sessions.
@@ -63,7 +62,7 @@ func (w *world) folders() []string {
 // file returns what a file of a session holds, with the status.
 func (w *world) file(id, path string) (string, *http.Response) {
 	w.Helper()
-	res := w.do(call{method: "GET", path: "/v1/sessions/" + id + "/files/" + path})
+	res := w.do(httpCall{method: "GET", path: "/v1/sessions/" + id + "/files/" + path})
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
 	if err != nil {
@@ -75,13 +74,13 @@ func (w *world) file(id, path string) (string, *http.Response) {
 // put uploads a file.
 func (w *world) put(want int, id, path, text string) {
 	w.Helper()
-	get[map[string]any](w, want, call{method: "PUT", path: "/v1/sessions/" + id + "/files/" + path, body: text})
+	get[map[string]any](w, want, httpCall{method: "PUT", path: "/v1/sessions/" + id + "/files/" + path, body: text})
 }
 
 // list returns the paths of the files of a session.
 func (w *world) list(id string) (out []string) {
 	w.Helper()
-	for _, f := range get[chatserver.Folder](w, 200, call{method: "GET", path: "/v1/sessions/" + id + "/files"}).Files {
+	for _, f := range get[folderList](w, 200, httpCall{method: "GET", path: "/v1/sessions/" + id + "/files"}).Files {
 		out = append(out, f.Path)
 	}
 	return out
@@ -93,13 +92,13 @@ func TestWorkspacesAreOffUnlessAllowed(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"files":true}`: "workspace: this service gives agents no files", `{"shell":true}`: "workspace: this service gives agents no files",
 	} {
-		got := get[map[string]map[string]string](w, 400, call{method: "POST", path: "/v1/agents", body: `{"name":"maker","model":"m","workspace":` + body + `}`})
+		got := get[map[string]map[string]string](w, 400, httpCall{method: "POST", path: "/v1/agents", body: `{"name":"maker","model":"m","workspace":` + body + `}`})
 		if !strings.Contains(got["error"]["message"], want) {
 			t.Errorf("%s: %s", body, got)
 		}
 	}
 	id := w.session()
-	get[map[string]any](w, 409, call{method: "GET", path: "/v1/sessions/" + id + "/files"})
+	get[map[string]any](w, 409, httpCall{method: "GET", path: "/v1/sessions/" + id + "/files"})
 
 	dir := t.TempDir()
 	w = newWorld(t, orders, func(w *world) { w.spaces.Dir = dir })
@@ -107,13 +106,13 @@ func TestWorkspacesAreOffUnlessAllowed(t *testing.T) {
 		`{"files":true,"shell":true}`: "workspace.shell: ", `{}`: "workspace: set files", `{"files":true,"network":true}`: "network",
 		`{"files":true,"allow":["bash(("]}`: "workspace.allow[0]: ",
 	} {
-		got := get[map[string]map[string]string](w, 400, call{method: "POST", path: "/v1/agents", body: `{"name":"maker","model":"m","workspace":` + body + `}`})
+		got := get[map[string]map[string]string](w, 400, httpCall{method: "POST", path: "/v1/agents", body: `{"name":"maker","model":"m","workspace":` + body + `}`})
 		if !strings.Contains(got["error"]["message"], want) {
 			t.Errorf("%s: %s", body, got)
 		}
 	}
 	id = w.session()
-	get[map[string]any](w, 409, call{method: "PUT", path: "/v1/sessions/" + id + "/files/a", body: "x"})
+	get[map[string]any](w, 409, httpCall{method: "PUT", path: "/v1/sessions/" + id + "/files/a", body: "x"})
 }
 
 // An agent changes a file when its user allows it, and the user has seen what would change.
@@ -128,21 +127,21 @@ func TestAnAgentWithFiles(t *testing.T) {
 	if o := w.say(id, `edit {"file_path":"notes/plan.md","old_string":"two","new_string":"three"}`); o.Stop != "approval" {
 		t.Fatalf("edit: %+v", o)
 	}
-	ms := get[[]chatserver.Message](w, 200, call{method: "GET", path: "/v1/sessions/" + id + "/messages"})
+	ms := get[[]message](w, 200, httpCall{method: "GET", path: "/v1/sessions/" + id + "/messages"})
 	waiting := ms[len(ms)-1].Calls[0]
 	if !strings.Contains(waiting.Preview, "-two\n+three\n") {
 		t.Errorf("the preview: %q", waiting.Preview)
 	}
 	w.restart() // it waits for as long as it takes
-	o := get[chatserver.Outcome](w, 200, call{method: "POST", path: "/v1/sessions/" + id + "/approvals/" + waiting.ID, body: `{"kind":"allow"}`})
+	o := get[outcome](w, 200, httpCall{method: "POST", path: "/v1/sessions/" + id + "/approvals/" + waiting.ID, body: `{"kind":"allow"}`})
 	if text, _ := w.file(id, "notes/plan.md"); o.Stop != "answered" || text != "three\n" {
 		t.Errorf("%+v, the file %q", o, text)
 	}
 	if got := w.list(other); len(got) != 0 {
 		t.Errorf("another session has %q", got)
 	}
-	get[map[string]any](w, 204, call{method: "DELETE", path: "/v1/sessions/" + id + "/files/notes/plan.md"})
-	get[map[string]any](w, 404, call{method: "DELETE", path: "/v1/sessions/" + id + "/files/notes/plan.md"})
+	get[map[string]any](w, 204, httpCall{method: "DELETE", path: "/v1/sessions/" + id + "/files/notes/plan.md"})
+	get[map[string]any](w, 404, httpCall{method: "DELETE", path: "/v1/sessions/" + id + "/files/notes/plan.md"})
 	if len(w.list(id)) != 0 {
 		t.Error("the file is still there")
 	}
@@ -280,12 +279,12 @@ func TestFilesGoWithTheirSession(t *testing.T) {
 	w := spaced(t)
 	id := w.maker()
 	w.put(201, id, "a", "of the first")
-	fork := get[chatserver.Session](w, 201, call{method: "POST", path: "/v1/sessions/" + id + "/fork"}).ID
+	fork := get[summary](w, 201, httpCall{method: "POST", path: "/v1/sessions/" + id + "/fork"}).ID
 	w.put(200, id, "a", "changed")
 	if text, _ := w.file(fork, "a"); text != "of the first" || len(w.folders()) != 2 {
 		t.Errorf("the fork has %q, folders %q", text, w.folders())
 	}
-	get[any](w, 204, call{method: "DELETE", path: "/v1/sessions/" + id})
+	get[any](w, 204, httpCall{method: "DELETE", path: "/v1/sessions/" + id})
 	eventually.True(t, "the folder is gone", func() bool { return len(w.folders()) == 1 })
 	if text, _ := w.file(fork, "a"); text != "of the first" {
 		t.Errorf("the fork has %q", text)

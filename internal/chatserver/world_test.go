@@ -1,4 +1,4 @@
-package chatserver_test
+package chatserver
 
 import (
 	"bufio"
@@ -24,7 +24,6 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway/keyring"
-	"github.com/decantdev/decant/internal/chatserver"
 	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
@@ -45,10 +44,10 @@ type world struct {
 	keys    *keyring.Ring
 	hosts   []string
 	client  provider.Speaker // in place of one before the stand-in
-	spaces  chatserver.Workspaces
+	spaces  Workspaces
 	recall  bool // sessions that begin are told what is remembered
 	db      *embedded.DB
-	service *chatserver.Server
+	service *Server
 	http    *httptest.Server
 	end     []func()
 }
@@ -79,8 +78,8 @@ func (w *world) begin() {
 		speaker = client
 	}
 	if err == nil {
-		w.service, err = chatserver.New(chatserver.Options{
-			Store: w.db.Store(), Engine: w.db.Engine(), Client: speaker, Default: chatserver.Agent{Name: "default", Model: "claude-sonnet-4-5", Tools: append(names(w.tools), "save_memory", "recall")},
+		w.service, err = New(Options{
+			Store: w.db.Store(), Engine: w.db.Engine(), Client: speaker, Default: Agent{Name: "default", Model: "claude-sonnet-4-5", Tools: append(names(w.tools), "save_memory", "recall")},
 			Tools: func(string) ([]agent.Tool, error) { return w.tools, nil }, Keys: w.keys, Hosts: w.hosts, Workspaces: w.spaces,
 		})
 	}
@@ -131,14 +130,14 @@ func (w *world) legal() {
 	}
 }
 
-// A call is a request to the service.
-type call struct {
+// An httpCall is a request to the service.
+type httpCall struct {
 	method, path, body string
 	header             map[string]string
 }
 
 // do makes a request and holds the answer against the description of the service.
-func (w *world) do(c call) *http.Response {
+func (w *world) do(c httpCall) *http.Response {
 	w.Helper()
 	r, err := http.NewRequestWithContext(w.Context(), c.method, w.http.URL+c.path, strings.NewReader(c.body))
 	if err != nil {
@@ -159,7 +158,7 @@ func (w *world) do(c call) *http.Response {
 }
 
 // get makes a request and reads the answer, whose status must be the one that is wanted.
-func get[T any](w *world, want int, c call) (out T) {
+func get[T any](w *world, want int, c httpCall) (out T) {
 	w.Helper()
 	if c.header == nil {
 		c.header = map[string]string{}
@@ -196,19 +195,19 @@ func object(v any) string {
 // session begins a session and returns its id.
 func (w *world) session() string {
 	w.Helper()
-	return get[chatserver.Session](w, 201, call{method: "POST", path: "/v1/sessions"}).ID
+	return get[summary](w, 201, httpCall{method: "POST", path: "/v1/sessions"}).ID
 }
 
 // say says something and waits for the end.
-func (w *world) say(id, text string) chatserver.Outcome {
+func (w *world) say(id, text string) outcome {
 	w.Helper()
-	return get[chatserver.Outcome](w, 200, call{method: "POST", path: "/v1/sessions/" + id + "/messages", body: object(map[string]any{"text": text})})
+	return get[outcome](w, 200, httpCall{method: "POST", path: "/v1/sessions/" + id + "/messages", body: object(map[string]any{"text": text})})
 }
 
 // An arrived event is one with its id.
 type arrived struct {
 	id string
-	chatserver.Event
+	event
 }
 
 // events calls do with each event of a stream until it returns false or the stream ends.
@@ -232,7 +231,7 @@ func events(t testing.TB, res *http.Response, do func(arrived) bool) {
 		}
 		if data, ok := strings.CutPrefix(line, "data: "); ok {
 			heldAgainst(t, "#/components/schemas/Event", []byte(data))
-			if err := json.Unmarshal([]byte(data), &e.Event); err != nil {
+			if err := json.Unmarshal([]byte(data), &e.event); err != nil {
 				t.Errorf("event %s: %v", data, err)
 				return
 			}

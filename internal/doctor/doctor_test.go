@@ -1,4 +1,4 @@
-package doctor_test
+package doctor
 
 import (
 	"context"
@@ -12,13 +12,12 @@ import (
 
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/internal/config"
-	"github.com/decantdev/decant/internal/doctor"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
 
 // setup returns a setup whose upstream answers, on a database that does not exist yet.
-func setup(t *testing.T, env, flags map[string]string) *doctor.Setup {
+func setup(t *testing.T, env, flags map[string]string) *Setup {
 	t.Helper()
 	api := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(api.Close)
@@ -36,17 +35,17 @@ func setup(t *testing.T, env, flags map[string]string) *doctor.Setup {
 	}
 	t.Cleanup(out.CloseIdleConnections)
 	path := filepath.Join(t.TempDir(), "decant.db")
-	return &doctor.Setup{
+	return &Setup{
 		Config: cfg, Outbound: out, Env: func(name string) string { return env[name] }, Now: time.Now,
-		Database: doctor.Database{
-			Path: path, Open: func(ctx context.Context) (doctor.Store, error) { return sqlite.Open(ctx, path, sqlite.Options{}) },
+		Database: Database{
+			Path: path, Open: func(ctx context.Context) (Store, error) { return sqlite.Open(ctx, path, sqlite.Options{}) },
 			Tenants: func(ctx context.Context, db store.Directory) ([]string, error) { return db.Tenants(ctx) },
 		},
 	}
 }
 
 // about returns the first finding about something.
-func about(t *testing.T, fs []doctor.Finding, what string) doctor.Finding {
+func about(t *testing.T, fs []Finding, what string) Finding {
 	t.Helper()
 	for _, f := range fs {
 		if f.About == what {
@@ -54,22 +53,22 @@ func about(t *testing.T, fs []doctor.Finding, what string) doctor.Finding {
 		}
 	}
 	t.Fatalf("nothing is said about %s: %v", what, fs)
-	return doctor.Finding{}
+	return Finding{}
 }
 
 func TestExamine(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		env, flags map[string]string
-		change     func(*doctor.Setup)
+		change     func(*Setup)
 		about      string
-		verdict    doctor.Verdict
+		verdict    Verdict
 		text       string
 	}{
 		{"Upstream", nil, nil, nil, "upstream", "ok", "answers after"},
 		{"NoUpstream", nil, map[string]string{"anthropic_upstream": "http://127.0.0.1:1"}, nil, "upstream", "FAIL", "HTTPS_PROXY"},
 		{"NoDatabaseYet", nil, nil, nil, "store", "ok", "can be made"},
-		{"NoPath", nil, nil, func(s *doctor.Setup) { s.Database.Err = errors.New("no home") }, "store", "FAIL", "no home"},
+		{"NoPath", nil, nil, func(s *Setup) { s.Database.Err = errors.New("no home") }, "store", "FAIL", "no home"},
 		{"NoKeys", nil, nil, nil, "keys", "ok", "only loopback"},
 		{"OpenToAll", nil, map[string]string{"listen": "0.0.0.0:4141"}, nil, "keys", "FAIL", "no keys are configured"},
 		{"NoVariable", nil, nil, nil, "clients", "note", "ANTHROPIC_BASE_URL is not set"},
@@ -81,7 +80,7 @@ func TestExamine(t *testing.T) {
 			if c.change != nil {
 				c.change(s)
 			}
-			if f := about(t, doctor.Examine(t.Context(), s), c.about); f.Verdict != c.verdict || !strings.Contains(f.Text, c.text) {
+			if f := about(t, Examine(t.Context(), s), c.about); f.Verdict != c.verdict || !strings.Contains(f.Text, c.text) {
 				t.Errorf("%+v; want %s with %q", f, c.verdict, c.text)
 			}
 		})
@@ -96,13 +95,13 @@ func TestExamineDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	db.Close()
-	if f := about(t, doctor.Examine(t.Context(), s), "store"); f.Verdict != "ok" || !strings.Contains(f.Text, "can be read and written") {
+	if f := about(t, Examine(t.Context(), s), "store"); f.Verdict != "ok" || !strings.Contains(f.Text, "can be read and written") {
 		t.Errorf("%+v", f)
 	}
 	s.Database.Tenants = func(context.Context, store.Directory) ([]string, error) {
-		return nil, doctor.Choice{Err: errors.New("say whose")}
+		return nil, Choice{Err: errors.New("say whose")}
 	}
-	if f := about(t, doctor.Examine(t.Context(), s), "store"); f.Verdict != "note" || f.Text != "say whose" {
+	if f := about(t, Examine(t.Context(), s), "store"); f.Verdict != "note" || f.Text != "say whose" {
 		t.Errorf("%+v; want a note", f)
 	}
 }
@@ -121,11 +120,11 @@ func TestTheModelThatWritesRecords(t *testing.T) {
 	} {
 		s := setup(t, nil, tt.flags)
 		s.Summary = func(context.Context) (string, error) { return "m", tt.err }
-		if f := about(t, doctor.Examine(t.Context(), s), "summary"); string(f.Verdict) != tt.verdict || !strings.Contains(f.Text, tt.text) {
+		if f := about(t, Examine(t.Context(), s), "summary"); string(f.Verdict) != tt.verdict || !strings.Contains(f.Text, tt.text) {
 			t.Errorf("%+v", f)
 		}
 	}
-	for _, f := range doctor.Examine(t.Context(), setup(t, nil, nil)) {
+	for _, f := range Examine(t.Context(), setup(t, nil, nil)) {
 		if f.About == "summary" {
 			t.Errorf("without a model: %+v", f)
 		}

@@ -1,12 +1,10 @@
-package jsonspan_test
+package jsonspan
 
 import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/decantdev/decant/internal/jsonspan"
 )
 
 // Of two members with one name the last counts, as it does for those who read the text.
@@ -24,15 +22,15 @@ func TestMember(t *testing.T) {
 		{``, "model", "", ""},
 	} {
 		src := []byte(tt.src)
-		if got := string(jsonspan.Member(src, 0, tt.name).Of(src)); got != tt.want {
+		if got := string(Member(src, 0, tt.name).Of(src)); got != tt.want {
 			t.Errorf("%s of %s: got %s, want %s", tt.name, tt.src, got, tt.want)
 		}
-		if got := jsonspan.MemberText(src, tt.name); got != tt.text {
+		if got := MemberText(src, tt.name); got != tt.text {
 			t.Errorf("text of %s of %s: got %q, want %q", tt.name, tt.src, got, tt.text)
 		}
 	}
 	src := []byte(`[{"a":1},{"a":2,"a":3}]`)
-	if got := string(jsonspan.Member(src, 9, "a").Of(src)); got != "3" {
+	if got := string(Member(src, 9, "a").Of(src)); got != "3" {
 		t.Errorf("in the second element: got %s, want 3", got)
 	}
 }
@@ -42,7 +40,7 @@ func FuzzMember(f *testing.F) {
 	f.Add([]byte(`{"model":"a","model":"b"}`))
 	f.Add([]byte(`{"model":{"model":1},"x":["model"]}`))
 	f.Fuzz(func(t *testing.T, src []byte) {
-		if jsonspan.Validate(src) != nil {
+		if Validate(src) != nil {
 			return
 		}
 		var want map[string]jsontext.Value
@@ -50,7 +48,7 @@ func FuzzMember(f *testing.F) {
 			return
 		}
 		for name, v := range want {
-			if got := jsonspan.Member(src, 0, name).Of(src); string(got) != string(v) {
+			if got := Member(src, 0, name).Of(src); string(got) != string(v) {
 				t.Errorf("%q of %s: got %s, want %s", name, src, got, v)
 			}
 		}

@@ -1,4 +1,4 @@
-package jsonspan_test
+package jsonspan
 
 import (
 	"encoding/json"
@@ -7,12 +7,10 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/decantdev/decant/internal/jsonspan"
 )
 
 // walk lists the value at the scanner: containers by brackets, names with a colon, scalars as written.
-func walk(s *jsonspan.Scanner, src []byte, out []string) []string {
+func walk(s *Scanner, src []byte, out []string) []string {
 	switch kind := s.Kind(); kind {
 	case '{', '[':
 		out = append(out, string(kind))
@@ -43,7 +41,7 @@ func TestScannerWalksEveryValue(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := jsonspan.Scan([]byte(tt.src), 0)
+			s := Scan([]byte(tt.src), 0)
 			got := strings.Join(walk(&s, []byte(tt.src), nil), " ")
 			if got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
@@ -55,7 +53,7 @@ func TestScannerWalksEveryValue(t *testing.T) {
 func TestOpenSkipsWhatIsNoContainer(t *testing.T) {
 	src := []byte(`{"a":"x","b":2}`)
 	var names []string
-	s := jsonspan.Scan(src, 0)
+	s := Scan(src, 0)
 	for s.Open(); s.Next(); {
 		names = append(names, string(s.Name()))
 		for s.Open(); s.Next(); {
@@ -70,7 +68,7 @@ func TestOpenSkipsWhatIsNoContainer(t *testing.T) {
 func TestScannerDoesNotAllocate(t *testing.T) {
 	src := []byte(`{"messages":[{"role":"user","content":"` + strings.Repeat(`x\n`, 500) + `"}],"n":[1,2,{"a":[]}]}`)
 	got := testing.AllocsPerRun(100, func() {
-		s := jsonspan.Scan(src, 0)
+		s := Scan(src, 0)
 		for s.Open(); s.Next(); {
 			switch string(s.Name()) {
 			case "messages":
@@ -97,14 +95,14 @@ func TestValidateNamesTheOffset(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			err := jsonspan.Validate([]byte(tt.src))
+			err := Validate([]byte(tt.src))
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want an error with %q", err, tt.want)
 			}
 		})
 	}
 	for _, ok := range []string{`{"a":1,"a":2}`, "[\"\xff\"]", " 1 "} {
-		if err := jsonspan.Validate([]byte(ok)); err != nil {
+		if err := Validate([]byte(ok)); err != nil {
 			t.Errorf("%q: %v, want it to pass as servers let it pass", ok, err)
 		}
 	}
@@ -136,8 +134,8 @@ func FuzzScannerReadsWhatJSONTextReads(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
-		s := jsonspan.Scan(src, 0)
-		if jsonspan.Validate(src) != nil {
+		s := Scan(src, 0)
+		if Validate(src) != nil {
 			for s.Open(); s.Next(); { // must end, whatever it yields
 				s.Name()
 				s.Skip()
@@ -159,7 +157,7 @@ func FuzzUnquoteReadsWhatEncodingJSONReads(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		got := jsonspan.Unquote(raw) // must not panic
+		got := Unquote(raw) // must not panic
 		var want string
 		if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &want) != nil || raw[len(raw)-1] != '"' {
 			return
@@ -175,20 +173,20 @@ func FuzzQuoteRoundTrips(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		raw := jsonspan.AppendQuote(nil, s)
+		raw := AppendQuote(nil, s)
 		var got string
 		if err := json.Unmarshal(raw, &got); err != nil {
 			t.Fatalf("%q is written as %q: %v", s, raw, err)
 		}
 		valid := string([]rune(s)) // each invalid byte becomes U+FFFD
-		if got != valid || jsonspan.Unquote(raw) != valid {
+		if got != valid || Unquote(raw) != valid {
 			t.Errorf("%q is written as %q and read as %q", s, raw, got)
 		}
 	})
 }
 
 func TestAppendQuoteKeepsWhatJSONAllows(t *testing.T) {
-	if got, want := string(jsonspan.AppendQuote(nil, "<é>&\u2028\x01")), "\"<é>&\u2028\\u0001\""; got != want {
+	if got, want := string(AppendQuote(nil, "<é>&\u2028\x01")), "\"<é>&\u2028\\u0001\""; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

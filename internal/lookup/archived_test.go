@@ -1,4 +1,4 @@
-package lookup_test
+package lookup
 
 import (
 	"strings"
@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/wire"
 )
@@ -23,14 +22,14 @@ func TestArchived(t *testing.T) {
 	}
 	at := time.Unix(1_800_000_000, 0)
 	c := &store.Summary{Conversation: store.Conversation{Key: store.Key{ID: "aa11"}, Created: at, Updated: at.Add(90 * time.Second)}}
-	row := lookup.Archived("aa11.json", c, doc.Conversation)
+	row := Archived("aa11.json", c, doc.Conversation)
 	if row.File != "aa11.json" || row.Lasted != 2*time.Minute {
 		t.Errorf("%+v", row)
 	}
 	if !strings.HasPrefix(row.About, "Fix the parser with ") || strings.Contains(row.About, secret) || !strings.Contains(row.About, " … thanks thanks") || !strings.HasSuffix(row.About, "…") {
 		t.Errorf("about: %q", row.About)
 	}
-	if row := lookup.Archived("x", c, &decant.Conversation{}); row.About != "" {
+	if row := Archived("x", c, &decant.Conversation{}); row.About != "" {
 		t.Errorf("about nothing: %q", row.About)
 	}
 }

@@ -1,4 +1,4 @@
-package lookup_test
+package lookup
 
 import (
 	"strings"
@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
@@ -29,7 +28,7 @@ func TestWhatACompactionLacks(t *testing.T) {
 		t.Fatal(err)
 	}
 	model, _ := catalog(t).Lookup("claude-opus-4-6")
-	rows := lookup.Compactions(t.Context(), doc.Conversation, token.For(model))
+	rows := Compactions(t.Context(), doc.Conversation, token.For(model))
 	if len(rows) != 1 {
 		t.Fatalf("%d summaries, want one: that which failed hides nothing", len(rows))
 	}

@@ -1,4 +1,4 @@
-package lookup_test
+package lookup
 
 import (
 	"errors"
@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -61,8 +60,8 @@ func TestConversationByName(t *testing.T) {
 		{"bob", "last", "dd55", 0},
 		{"bob", "aa11", "", 0},
 	} {
-		got, err := lookup.Conversation(t.Context(), db, c.tenant, c.name)
-		var several *lookup.AmbiguousError
+		got, err := Conversation(t.Context(), db, c.tenant, c.name)
+		var several *AmbiguousError
 		switch {
 		case c.want != "":
 			if err != nil || got.ID != c.want {
@@ -82,20 +81,20 @@ func TestOriginalByHandle(t *testing.T) {
 	db := filled(t, map[string][][2]string{"alice": {{"aa11", "work"}}})
 	h := decant.HandleOf(decant.HashText("hello from aa11"))
 	for _, in := range []store.Key{{Tenant: "alice"}, {Tenant: "alice", ID: "aa11"}} {
-		o, err := lookup.Original(t.Context(), db, in, h)
+		o, err := Original(t.Context(), db, in, h)
 		if err != nil || o == nil {
 			t.Errorf("%s in %v: %v", h, in, err)
 			continue
 		}
 		var text strings.Builder
-		if err := lookup.Expand(t.Context(), &text, db, o); err != nil || text.String() != "hello from aa11" {
+		if err := Expand(t.Context(), &text, db, o); err != nil || text.String() != "hello from aa11" {
 			t.Errorf("%s in %v: %q, %v", h, in, text.String(), err)
 		}
 	}
-	if _, err := lookup.Original(t.Context(), db, store.Key{Tenant: "bob"}, h); !errors.Is(err, store.ErrNotFound) {
+	if _, err := Original(t.Context(), db, store.Key{Tenant: "bob"}, h); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("bob finds what is alice's: %v", err)
 	}
-	if _, err := lookup.Original(t.Context(), db, store.Key{Tenant: "alice"}, "c:1"); !errors.Is(err, lookup.ErrWhich) {
+	if _, err := Original(t.Context(), db, store.Key{Tenant: "alice"}, "c:1"); !errors.Is(err, ErrWhich) {
 		t.Errorf("a checkpoint of no conversation: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package lookup_test
+package lookup
 
 import (
 	"errors"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/store"
 )
 
@@ -30,12 +29,12 @@ func TestPinnable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for message, want := range map[int][]decant.Ref{1: {{Message: 1}}, 2: {{Message: 2, Block: 1}, {Message: 2, Block: 2}}, 9: nil} {
-		got, err := lookup.Pinnable(t.Context(), db, k, message)
+		got, err := Pinnable(t.Context(), db, k, message)
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("m%d: %v, %v; want %v", message, got, err, want)
 		}
 	}
-	if _, err := lookup.Pinnable(t.Context(), db, store.Key{Tenant: "bob", ID: "aa11"}, 1); !errors.Is(err, store.ErrNotFound) {
+	if _, err := Pinnable(t.Context(), db, store.Key{Tenant: "bob", ID: "aa11"}, 1); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("bob pins what is alice's: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package receipt_test
+package receipt
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/receipt"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -78,7 +77,7 @@ func BenchmarkWhy(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if r := receipt.Of(m); len(r.Sentences) != 20 || len(r.Sentences[3].Sources) == 0 {
+		if r := Of(m); len(r.Sentences) != 20 || len(r.Sentences[3].Sources) == 0 {
 			b.Fatalf("%+v", r.Sentences[3])
 		}
 	}

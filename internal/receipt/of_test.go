@@ -1,4 +1,4 @@
-package receipt_test
+package receipt
 
 import (
 	"fmt"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
-	"github.com/decantdev/decant/internal/receipt"
 )
 
 // said is a conversation with one text in each message: of the user, of the assistant, and so on; "read: " begins what a tool returned.
@@ -86,7 +85,7 @@ func TestWhatASentenceRestsOn(t *testing.T) {
 		"It is so.":                          {"says nothing that could be looked up"},
 		"```\ncat /srv/tides/outer.csv\n```": {"NOT SENT: nothing that was sent says this; it was there: m5, result of read, but poured away in pour 2"},
 	} {
-		r := receipt.Of(harbour(t, answer))
+		r := Of(harbour(t, answer))
 		var got []string
 		for i := range r.Sentences {
 			got = append(got, r.Sentences[i].Summary())
@@ -102,8 +101,8 @@ func TestPlacesHoldWhatIsQuoted(t *testing.T) {
 	words := []string{"crane", "pier 12", "KX-4417", "06:42", "tide", "4711", "/srv/tides/outer.csv", "buoy 88", "版本是", "3.2.1", "coffee", ". ", "\n- ", "`", "“", "”", "\xff", "```\n", "99"}
 	rapid.Check(t, func(rt *rapid.T) {
 		m := harbour(t, strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 30).Draw(rt, "answer"), " "))
-		r := receipt.Of(m)
-		if d := cmp.Diff(r, receipt.Of(m)); d != "" {
+		r := Of(m)
+		if d := cmp.Diff(r, Of(m)); d != "" {
 			rt.Fatalf("twice: %s", d)
 		}
 		for _, s := range r.Sentences {
@@ -118,7 +117,7 @@ func TestPlacesHoldWhatIsQuoted(t *testing.T) {
 }
 
 // holds holds a source against the block that it names.
-func holds(t *rapid.T, m *agent.Moment, s *receipt.Source) {
+func holds(t *rapid.T, m *agent.Moment, s *Source) {
 	if s.Place == nil {
 		return
 	}

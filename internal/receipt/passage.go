@@ -15,7 +15,7 @@ type passage struct {
 
 const (
 	longest = 320 // bytes of a passage
-	context = 120 // bytes of what is shown around it
+	margin  = 120 // bytes of what is shown around it
 )
 
 // passagesOf splits a text into passages.

@@ -1,4 +1,4 @@
-package receipt_test
+package receipt
 
 import (
 	"context"
@@ -18,7 +18,6 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/receipt"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -131,13 +130,13 @@ func (b *bureau) says(s *agent.Session, text string) (answer, pours int) {
 }
 
 // why returns the receipt for an answer.
-func (b *bureau) why(s *agent.Session, answer int) *receipt.Receipt {
+func (b *bureau) why(s *agent.Session, answer int) *Receipt {
 	b.Helper()
 	m, err := s.Moment(b.Context(), b.db.Store(), answer)
 	if err != nil {
 		b.Fatal(err)
 	}
-	return receipt.Of(m)
+	return Of(m)
 }
 
 // undo takes back the newest pour.
@@ -157,7 +156,7 @@ func (b *bureau) undo(s *agent.Session) {
 }
 
 // invented asks about one host after the other until the model makes something up. It returns the answer, its receipt and the host.
-func (b *bureau) invented(s *agent.Session) (answer int, r *receipt.Receipt, host int) {
+func (b *bureau) invented(s *agent.Session) (answer int, r *Receipt, host int) {
 	b.Helper()
 	for host = 20; host < hosts; host += 17 {
 		answer, _ := b.says(s, fmt.Sprintf("And on which port does host-%d listen?", host))
@@ -204,7 +203,7 @@ func TestReceiptsStay(t *testing.T) {
 	if len(one.Sources) > 0 && !strings.Contains(one.Sources[0].Quote, fmt.Sprintf("host-%d", lost)) {
 		t.Errorf("a source is %+v", one.Sources[0])
 	}
-	var there *receipt.Source
+	var there *Source
 	for i := range one.Unsent {
 		if strings.Contains(one.Unsent[i].Quote, fmt.Sprintf("host-%d listens on port %d", lost, b.ports[lost])) {
 			there = &one.Unsent[i]
@@ -215,7 +214,7 @@ func TestReceiptsStay(t *testing.T) {
 	}
 	same := func(what string, s *agent.Session) {
 		t.Helper()
-		for answer, want := range map[int]*receipt.Receipt{right: before, wrong: after} {
+		for answer, want := range map[int]*Receipt{right: before, wrong: after} {
 			if d := cmp.Diff(want, b.why(s, answer)); d != "" {
 				t.Errorf("%s, the receipt of m%d has changed (-was +is):\n%s", what, answer+1, d)
 			}

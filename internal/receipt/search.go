@@ -299,7 +299,7 @@ func shared(passage string, line *terms) (n int) {
 
 // back returns where the context before a place begins.
 func back(s string, at int) int {
-	from := max(0, at-context)
+	from := max(0, at-margin)
 	for from < at && !utf8.RuneStart(s[from]) {
 		from++
 	}
@@ -308,7 +308,7 @@ func back(s string, at int) int {
 
 // ahead returns where the context behind a place ends.
 func ahead(s string, at int) int {
-	to := min(len(s), at+context)
+	to := min(len(s), at+margin)
 	for to < len(s) && !utf8.RuneStart(s[to]) {
 		to--
 	}

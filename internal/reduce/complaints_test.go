@@ -1,4 +1,4 @@
-package reduce_test
+package reduce
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/reduce"
 	"github.com/decantdev/decant/internal/secret"
 )
 
@@ -32,7 +31,7 @@ func long(n int) string {
 
 func TestStubKeepsExitStatusAndErrorLine(t *testing.T) {
 	c := talk("-- user --\nBuild.\n-- ! Bash {\"command\":\"make\"} --\nExit code 2\n" + long(20) + "src/a.c:3:4: error: 'x' undeclared\n" + long(20) + "-- assistant --\nHm.\n")
-	ds := reduce.Stub(reduce.Of(context.Background(), c, options()))
+	ds := Stub(Of(context.Background(), c, options()))
 	if len(ds) != 1 {
 		t.Fatalf("got %d decisions, want 1", len(ds))
 	}
@@ -48,7 +47,7 @@ func TestStubKeepsExitStatusAndErrorLine(t *testing.T) {
 
 func TestStubOfEmptyFailureSaysNothingFalse(t *testing.T) {
 	c := talk("-- user --\nBuild.\n-- Bash {\"command\":\"go build ./...\"} --\n" + strings.Repeat("\n", 300) + "-- assistant --\nHm.\n")
-	for _, d := range reduce.Stub(reduce.Of(context.Background(), c, options())) {
+	for _, d := range Stub(Of(context.Background(), c, options())) {
 		if strings.Contains(d.Text, "exit 0") || strings.Contains(d.Text, "passed") || !strings.Contains(d.Text, "no output") {
 			t.Errorf("stub claims what nobody said: %s", d.Text)
 		}
@@ -60,7 +59,7 @@ func TestStubQuotesNoSecret(t *testing.T) {
 	c := talk("-- user --\nPush.\n-- ! Bash {\"command\":\"GITHUB_TOKEN=" + key + " git push\"} --\nExit code 1\nusing " + key + "\nfatal: " + strings.Repeat("x", 150) + " token " + key + " rejected\n" + long(50) + "-- assistant --\nHm.\n")
 	o := options()
 	o.Mask = secret.Mask
-	ds := reduce.Stub(reduce.Of(context.Background(), c, o))
+	ds := Stub(Of(context.Background(), c, o))
 	if len(ds) != 1 {
 		t.Fatalf("got %d decisions, want 1", len(ds))
 	}
@@ -71,7 +70,7 @@ func TestStubQuotesNoSecret(t *testing.T) {
 
 func TestTrimKeepsEveryErrorLineThatFits(t *testing.T) {
 	c := talk("-- user --\nBuild.\n-- Bash {\"command\":\"make\"} --\n" + long(40) + "a.c:3:4: error: one\n" + long(40) + "b.c:3:4: error: two\n" + long(40) + "-- assistant --\nHm.\n")
-	ds := reduce.Trim(reduce.Of(context.Background(), c, options()), reduce.Trimming{Over: 500, Head: 200, Tail: 200})
+	ds := Trim(Of(context.Background(), c, options()), Trimming{Over: 500, Head: 200, Tail: 200})
 	if len(ds) != 1 || !strings.Contains(ds[0].Text, "error: one\n") || !strings.Contains(ds[0].Text, "error: two\n") {
 		t.Errorf("an error line is gone:\n%s", print(ds))
 	}
@@ -86,10 +85,10 @@ func (b blocks) Size() int    { return len(b.Text()) + 40*len(b) }
 func TestListContentIsReduced(t *testing.T) {
 	c := talk("-- user --\nBuild.\n-- Bash {\"command\":\"make\"} --\nx\n-- assistant --\nHm.\n")
 	c.Messages[2].Blocks[0].Content = blocks{long(30), long(30)}
-	if ds := reduce.Stub(reduce.Of(context.Background(), c, options())); len(ds) != 1 || !strings.Contains(ds[0].Text, "61 lines") {
+	if ds := Stub(Of(context.Background(), c, options())); len(ds) != 1 || !strings.Contains(ds[0].Text, "61 lines") {
 		t.Errorf("got %s, want a stub for 61 lines", print(ds))
 	}
-	if ds := reduce.Trim(reduce.Of(context.Background(), c, options()), reduce.Trimming{Over: 500, Head: 100, Tail: 100}); len(ds) != 1 {
+	if ds := Trim(Of(context.Background(), c, options()), Trimming{Over: 500, Head: 100, Tail: 100}); len(ds) != 1 {
 		t.Errorf("got %d decisions to trim, want 1", len(ds))
 	}
 }
@@ -115,21 +114,21 @@ func TestMalformedBlocksDoNotCrash(t *testing.T) {
 
 func TestShrunkResultMayBecomeStub(t *testing.T) {
 	c := talk("-- user --\nBuild.\n-- Bash {\"command\":\"make\"} --\n" + long(100) + "-- assistant --\nHm.\n")
-	trims := number(reduce.Trim(reduce.Of(context.Background(), c, options()), reduce.Trimming{Over: 500, Head: 200, Tail: 200}))
+	trims := number(Trim(Of(context.Background(), c, options()), Trimming{Over: 500, Head: 200, Tail: 200}))
 	view, err := decant.View(c, trims)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ds := reduce.Stub(reduce.Of(context.Background(), view, options())); len(ds) != 0 {
+	if ds := Stub(Of(context.Background(), view, options())); len(ds) != 0 {
 		t.Errorf("without the transcript: %s", print(ds))
 	}
 	o := options()
 	o.Transcript, o.Made = c, trims
-	again := reduce.Trim(reduce.Of(context.Background(), view, o), reduce.Trimming{Over: 300, Head: 50, Tail: 50})
+	again := Trim(Of(context.Background(), view, o), Trimming{Over: 300, Head: 50, Tail: 50})
 	if len(again) != 1 || again[0].Target != trims[0].Target || strings.Count(again[0].Text, "[...") != 1 || again[0].Before != trims[0].After {
 		t.Errorf("want it cut further, from the original: %s", print(again))
 	}
-	ds := reduce.Stub(reduce.Of(context.Background(), view, o))
+	ds := Stub(Of(context.Background(), view, o))
 	if len(ds) != 1 || ds[0].Target != trims[0].Target || !strings.Contains(ds[0].Text, "100 lines") {
 		t.Fatalf("want a stub of the original: %s", print(ds))
 	}
@@ -152,12 +151,12 @@ func chat(result string) *decant.Conversation {
 }
 
 // literal is the seed's soft trim.
-var literal = reduce.Trimming{Over: 4000, Head: 1500, Tail: 1500, After: 3, Literal: true}
+var literal = Trimming{Over: 4000, Head: 1500, Tail: 1500, After: 3, Literal: true}
 
 func TestPrunePreservesRecentToolResults(t *testing.T) {
 	c := chat(long(200))
 	// Each turn has two messages of the assistant, the call and the answer.
-	for _, d := range reduce.Trim(reduce.Of(context.Background(), c, options()), literal) {
+	for _, d := range Trim(Of(context.Background(), c, options()), literal) {
 		if after := assistantsAfter(c, d.Target.Message); after < 3 {
 			t.Errorf("m%d has only %d messages of the assistant after it", d.Target.Message, after)
 		}
@@ -166,7 +165,7 @@ func TestPrunePreservesRecentToolResults(t *testing.T) {
 
 func TestPruneSoftTrimsOversizedOldResults(t *testing.T) {
 	c := chat(long(200))
-	ds := reduce.Trim(reduce.Of(context.Background(), c, options()), literal)
+	ds := Trim(Of(context.Background(), c, options()), literal)
 	if len(ds) != 5 {
 		t.Fatalf("got %d decisions, want 5", len(ds))
 	}
@@ -174,17 +173,17 @@ func TestPruneSoftTrimsOversizedOldResults(t *testing.T) {
 	if want := old[:1500] + "..." + old[len(old)-1500:]; ds[0].Text != want {
 		t.Errorf("got %d characters, want the first 1500, three dots, the last 1500", len(ds[0].Text))
 	}
-	if ds := reduce.Trim(reduce.Of(context.Background(), chat(strings.Repeat("x", 4000)+"\n"), options()), literal); len(ds) != 0 {
+	if ds := Trim(Of(context.Background(), chat(strings.Repeat("x", 4000)+"\n"), options()), literal); len(ds) != 0 {
 		t.Errorf("a result of 4000 characters is trimmed: the limit is above 4000")
 	}
-	if ds := reduce.Trim(reduce.Of(context.Background(), chat(strings.Repeat("x", 4001)+"\n"), options()), literal); len(ds) != 5 {
+	if ds := Trim(Of(context.Background(), chat(strings.Repeat("x", 4001)+"\n"), options()), literal); len(ds) != 5 {
 		t.Errorf("a result of 4001 characters is not trimmed")
 	}
 }
 
 func TestPruneHardClearsVeryOldResults(t *testing.T) {
 	c := chat("short but long enough for a placeholder to be shorter than it\n")
-	ds := reduce.Clear(reduce.Of(context.Background(), c, options()), reduce.Clearing{After: 10})
+	ds := Clear(Of(context.Background(), c, options()), Clearing{After: 10})
 	if len(ds) != 1 || ds[0].Text != "[Tool result cleared]" || ds[0].Target.Message != 3 {
 		t.Errorf("want m3 alone cleared:\n%s", print(ds))
 	}
@@ -196,8 +195,8 @@ func TestPruneNeverModifiesAssistantMessages(t *testing.T) { neverTouches(t, dec
 func neverTouches(t *testing.T, kind decant.Kind) {
 	t.Helper()
 	c := chat(long(200))
-	s := reduce.Of(context.Background(), c, options())
-	for _, d := range append(reduce.Trim(s, literal), reduce.Clear(s, reduce.Clearing{After: 10})...) {
+	s := Of(context.Background(), c, options())
+	for _, d := range append(Trim(s, literal), Clear(s, Clearing{After: 10})...) {
 		if b := block(c, d.Target.Ref); b.Kind == kind || b.Kind != decant.KindResult {
 			t.Errorf("m%d: a %s is changed", d.Target.Message, b.Kind)
 		}
@@ -226,7 +225,7 @@ func TestPruneDenyWinsOverAllow(t *testing.T) {
 	}{{nil, nil, 2}, {[]string{"EXEC_*"}, nil, 1}, {[]string{"*"}, []string{"*mail*"}, 1}, {[]string{"exec_command"}, []string{"exec*command"}, 0}, {[]string{"mcp__*__search"}, nil, 1}, {[]string{"exec"}, nil, 0}} {
 		o := options()
 		o.Include, o.Exclude = k.include, k.exclude
-		if ds := reduce.Stub(reduce.Of(context.Background(), c, o)); len(ds) != k.want {
+		if ds := Stub(Of(context.Background(), c, o)); len(ds) != k.want {
 			t.Errorf("include %q, exclude %q: %d decisions, want %d", k.include, k.exclude, len(ds), k.want)
 		}
 	}
@@ -252,14 +251,14 @@ func TestAResultOfOneLineGetsItsRoom(t *testing.T) {
 	line := "[" + strings.Join(items, ",") + "]"
 	for _, c := range []struct {
 		name string
-		t    reduce.Trimming
+		t    Trimming
 		want int // least characters that are shown
 	}{
-		{"Default", reduce.Trimming{Over: 16_000, Head: 4000, Tail: 4000}, 7_000},
-		{"AgentLoop", reduce.Trimming{Over: 40_000, Head: 20_000, Tail: 20_000}, 39_000},
+		{"Default", Trimming{Over: 16_000, Head: 4000, Tail: 4000}, 7_000},
+		{"AgentLoop", Trimming{Over: 40_000, Head: 20_000, Tail: 20_000}, 39_000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ds := reduce.FirstSight(reduce.Of(context.Background(), talk("-- user --\nList.\n-- mcp__shop__list {} --\n"+line+"\n"), options()), c.t)
+			ds := FirstSight(Of(context.Background(), talk("-- user --\nList.\n-- mcp__shop__list {} --\n"+line+"\n"), options()), c.t)
 			if len(ds) != 1 {
 				t.Fatalf("got %d decisions, want 1", len(ds))
 			}
@@ -288,7 +287,7 @@ func TestStubsSayHowToGetTheOriginalBack(t *testing.T) {
 		`Grep {"pattern":"serve","path":"/s"}`: "Search again if needed]",
 	} {
 		c := talk("-- user --\nLook.\n-- " + call + " --\n" + long(60) + "-- assistant --\nHm.\n-- Bash {\"command\":\"true\"} --\nok\n-- assistant --\nDone.\n")
-		ds := reduce.Stub(reduce.Of(context.Background(), c, options()))
+		ds := Stub(Of(context.Background(), c, options()))
 		if len(ds) != 1 || !strings.HasSuffix(ds[0].Text, want) {
 			t.Errorf("%s: %s, want it to end with %q", call, print(ds), want)
 		}

@@ -1,4 +1,4 @@
-package reduce_test
+package reduce
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/reduce"
 )
 
 // Where the agent has Decant's expand, under whatever name its client gives it, a stub names the handle of its original; where it has
@@ -28,7 +27,7 @@ func TestStubsNameTheirHandles(t *testing.T) {
 		if name != "" {
 			c.Fixed.Tools = []decant.Tool{{Name: "Bash"}, {Name: name}}
 		}
-		ds := reduce.Stub(reduce.Of(context.Background(), c, options()))
+		ds := Stub(Of(context.Background(), c, options()))
 		if len(ds) != 1 {
 			t.Fatalf("%s: %d stubs", name, len(ds))
 		}

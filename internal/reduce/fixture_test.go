@@ -1,4 +1,4 @@
-package reduce_test
+package reduce
 
 import (
 	"fmt"
@@ -9,12 +9,12 @@ import (
 	"github.com/decantdev/decant"
 )
 
-// words counts tokens as a model roughly does: one for every four bytes.
-type words struct{}
+// quarters counts tokens as a model roughly does: one for every four bytes.
+type quarters struct{}
 
-func (words) Count(text string) int { return (len(text) + 3) / 4 }
+func (quarters) Count(text string) int { return (len(text) + 3) / 4 }
 
-var _ decant.Counter = words{}
+var _ decant.Counter = quarters{}
 
 // script builds a conversation from the sections of a txtar archive. A section "user",
 // "assistant" or "thinking" is text; "NAME ARGS" is a call of a tool in a message of its own, with the

@@ -1,4 +1,4 @@
-package reduce_test
+package reduce
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/reduce"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected part of the golden files")
@@ -71,13 +70,13 @@ func run(t *testing.T, c *decant.Conversation, policy string) []decant.Decision 
 		o := options()
 		o.KeepRounds = num("keep")
 		o.Exclude, o.Pinned = list(set["exclude"]), list(set["pin"])
-		out = append(out, reduction(t, words[0], reduce.Of(context.Background(), c, o), num)...)
+		out = append(out, reduction(t, words[0], Of(context.Background(), c, o), num)...)
 	}
 	return out
 }
 
-func options() reduce.Options {
-	return reduce.Options{Counter: words{}, Mask: func(s string) string { return strings.ReplaceAll(s, "sk-live-0123456789abcdef", "[secret]") }}
+func options() Options {
+	return Options{Counter: quarters{}, Mask: func(s string) string { return strings.ReplaceAll(s, "sk-live-0123456789abcdef", "[secret]") }}
 }
 
 func list(s string) []string {
@@ -87,27 +86,27 @@ func list(s string) []string {
 	return strings.Split(s, ",")
 }
 
-func reduction(t *testing.T, name string, s *reduce.Subject, num func(string) int) []decant.Decision {
-	trimming := reduce.Trimming{Over: num("over"), Head: num("head"), Tail: num("tail"), After: num("after"), Literal: num("literal") > 0}
+func reduction(t *testing.T, name string, s *Subject, num func(string) int) []decant.Decision {
+	trimming := Trimming{Over: num("over"), Head: num("head"), Tail: num("tail"), After: num("after"), Literal: num("literal") > 0}
 	switch name {
 	case "superseded":
-		return reduce.Superseded(s)
+		return Superseded(s)
 	case "duplicate":
-		return reduce.Duplicate(s)
+		return Duplicate(s)
 	case "stub":
-		return reduce.Stub(s)
+		return Stub(s)
 	case "trim":
-		return reduce.Trim(s, trimming)
+		return Trim(s, trimming)
 	case "clear":
-		return reduce.Clear(s, reduce.Clearing{After: num("after"), Keep: num("keep"), Least: num("least")})
+		return Clear(s, Clearing{After: num("after"), Keep: num("keep"), Least: num("least")})
 	case "terminal":
-		return reduce.Terminal(s)
+		return Terminal(s)
 	case "arguments":
-		return reduce.Arguments(s)
+		return Arguments(s)
 	case "thinking":
-		return reduce.Thinking(s, reduce.Thoughts{KeepTurns: num("turns"), Keep: num("keep"), Through: num("through")})
+		return Thinking(s, Thoughts{KeepTurns: num("turns"), Keep: num("keep"), Through: num("through")})
 	case "first_sight":
-		return reduce.FirstSight(s, trimming)
+		return FirstSight(s, trimming)
 	}
 	t.Fatalf("unknown reduction %q", name)
 	return nil

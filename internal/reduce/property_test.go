@@ -1,4 +1,4 @@
-package reduce_test
+package reduce
 
 import (
 	"context"
@@ -11,24 +11,23 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/internal/reduce"
 )
 
 // all runs every reduction over c, each on its own.
-func all(c *decant.Conversation, o reduce.Options) map[string][]decant.Decision {
-	small := reduce.Trimming{Over: 400, Head: 100, Tail: 100}
-	literal := reduce.Trimming{Over: 400, Head: 150, Tail: 150, Literal: true}
+func all(c *decant.Conversation, o Options) map[string][]decant.Decision {
+	small := Trimming{Over: 400, Head: 100, Tail: 100}
+	literal := Trimming{Over: 400, Head: 150, Tail: 150, Literal: true}
 	return map[string][]decant.Decision{
-		"superseded":  reduce.Superseded(reduce.Of(context.Background(), c, o)),
-		"duplicate":   reduce.Duplicate(reduce.Of(context.Background(), c, o)),
-		"stub":        reduce.Stub(reduce.Of(context.Background(), c, o)),
-		"trim":        reduce.Trim(reduce.Of(context.Background(), c, o), small),
-		"literal":     reduce.Trim(reduce.Of(context.Background(), c, o), literal),
-		"clear":       reduce.Clear(reduce.Of(context.Background(), c, o), reduce.Clearing{}),
-		"terminal":    reduce.Terminal(reduce.Of(context.Background(), c, o)),
-		"arguments":   reduce.Arguments(reduce.Of(context.Background(), c, o)),
-		"thinking":    reduce.Thinking(reduce.Of(context.Background(), c, o), reduce.Thoughts{KeepTurns: -1}),
-		"first sight": reduce.FirstSight(reduce.Of(context.Background(), c, o), small),
+		"superseded":  Superseded(Of(context.Background(), c, o)),
+		"duplicate":   Duplicate(Of(context.Background(), c, o)),
+		"stub":        Stub(Of(context.Background(), c, o)),
+		"trim":        Trim(Of(context.Background(), c, o), small),
+		"literal":     Trim(Of(context.Background(), c, o), literal),
+		"clear":       Clear(Of(context.Background(), c, o), Clearing{}),
+		"terminal":    Terminal(Of(context.Background(), c, o)),
+		"arguments":   Arguments(Of(context.Background(), c, o)),
+		"thinking":    Thinking(Of(context.Background(), c, o), Thoughts{KeepTurns: -1}),
+		"first sight": FirstSight(Of(context.Background(), c, o), small),
 	}
 }
 

@@ -1,4 +1,4 @@
-package reduce_test
+package reduce
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/reduce"
 )
 
 // source is a file with functions, most of which nobody else mentions.
@@ -32,7 +31,7 @@ func reading() *decant.Conversation {
 
 func TestOutlineQuotesLinesOfTheOriginal(t *testing.T) {
 	c := reading()
-	ds := reduce.Stub(reduce.Of(context.Background(), c, reduce.Options{Counter: words{}, Quote: reduce.Quoting{Share: 0.2, Most: 1000}}))
+	ds := Stub(Of(context.Background(), c, Options{Counter: quarters{}, Quote: Quoting{Share: 0.2, Most: 1000}}))
 	if len(ds) != 1 || ds[0].Kind != decant.Shrink || ds[0].Reduction != decant.ReductionOutline {
 		t.Fatalf("got %s, want one outline", print(ds))
 	}
@@ -53,33 +52,33 @@ func TestOutlineQuotesLinesOfTheOriginal(t *testing.T) {
 
 func TestOutlineIsMadeOnce(t *testing.T) {
 	c := reading()
-	o := reduce.Options{Counter: words{}, Quote: reduce.Quoting{Share: 0.2}}
-	ds := reduce.Stub(reduce.Of(context.Background(), c, o))
+	o := Options{Counter: quarters{}, Quote: Quoting{Share: 0.2}}
+	ds := Stub(Of(context.Background(), c, o))
 	ds[0].ID = "d1"
 	view, err := decant.View(c, ds)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o.Transcript, o.Made = c, ds
-	if again := reduce.Stub(reduce.Of(context.Background(), view, o)); len(again) != 0 {
+	if again := Stub(Of(context.Background(), view, o)); len(again) != 0 {
 		t.Errorf("an outline was outlined again:\n%s", print(again))
 	}
-	o.Quote = reduce.Quoting{}
-	if line := reduce.Stub(reduce.Of(context.Background(), view, o)); len(line) != 1 || line[0].After >= ds[0].After {
+	o.Quote = Quoting{}
+	if line := Stub(Of(context.Background(), view, o)); len(line) != 1 || line[0].After >= ds[0].After {
 		t.Errorf("an outline could not become a line:\n%s", print(line))
 	}
 }
 
 func TestOutlineMasksSecrets(t *testing.T) {
 	c := reading()
-	o := reduce.Options{Counter: words{}, Quote: reduce.Quoting{Share: 0.2}, Mask: func(s string) string { return strings.ReplaceAll(s, "loadCheckpoint7", "[masked]") }}
-	if ds := reduce.Stub(reduce.Of(context.Background(), c, o)); strings.Contains(ds[0].Text, "loadCheckpoint7") {
+	o := Options{Counter: quarters{}, Quote: Quoting{Share: 0.2}, Mask: func(s string) string { return strings.ReplaceAll(s, "loadCheckpoint7", "[masked]") }}
+	if ds := Stub(Of(context.Background(), c, o)); strings.Contains(ds[0].Text, "loadCheckpoint7") {
 		t.Errorf("a masked text is quoted:\n%s", print(ds))
 	}
 }
 
 func TestQuotingLeft(t *testing.T) {
-	q := reduce.Quoting{Share: 0.2, Most: 500}
+	q := Quoting{Share: 0.2, Most: 500}
 	for _, tt := range []struct{ tokens, want int }{{100, 70}, {1000, 330}, {100_000, 630}} {
 		if got := q.Left(tt.tokens); got != tt.want {
 			t.Errorf("of %d tokens %d are left, want %d", tt.tokens, got, tt.want)
@@ -94,10 +93,10 @@ func TestReplacementsNameWhatMustStay(t *testing.T) {
 	for i := 100; i < 160; i++ {
 		must[fmt.Sprintf("loadCheckpoint%d", i)] = true
 	}
-	for name, quote := range map[string]reduce.Quoting{"Stub": {}, "Outline": {Share: 0.1, Most: 300, Names: 20}} {
+	for name, quote := range map[string]Quoting{"Stub": {}, "Outline": {Share: 0.1, Most: 300, Names: 20}} {
 		t.Run(name, func(t *testing.T) {
-			without := reduce.Stub(reduce.Of(context.Background(), c, reduce.Options{Counter: words{}, Quote: quote}))
-			with := reduce.Stub(reduce.Of(context.Background(), c, reduce.Options{Counter: words{}, Quote: quote, Must: must}))
+			without := Stub(Of(context.Background(), c, Options{Counter: quarters{}, Quote: quote}))
+			with := Stub(Of(context.Background(), c, Options{Counter: quarters{}, Quote: quote, Must: must}))
 			for n := range must {
 				if !strings.Contains(with[0].Text, n) {
 					t.Errorf("%s is out of view", n)

@@ -1,4 +1,4 @@
-package replay_test
+package replay
 
 import (
 	"encoding/json"
@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/replay"
 	"github.com/decantdev/decant/wire"
 )
 
@@ -23,8 +22,8 @@ func parse(t *testing.T, lines ...string) *decant.Conversation {
 	return doc.Conversation
 }
 
-// long is a result that holds a path which is nowhere else.
-func long(path string) string {
+// longResult is a result that holds a path which is nowhere else.
+func longResult(path string) string {
 	return "found " + path + "\n" + strings.Repeat("a line of a build that says nothing worth keeping\n", 400)
 }
 
@@ -60,9 +59,9 @@ func claude(t *testing.T) *decant.Conversation {
 	return parse(t,
 		user(1, `"Make it build."`),
 		answer(2, call("a"), 5000),
-		user(3, result("a", long("pkg/kept/one.go"))),
+		user(3, result("a", longResult("pkg/kept/one.go"))),
 		answer(4, call("b"), 9000),
-		user(5, result("b", long("pkg/lost/two.go"))),
+		user(5, result("b", longResult("pkg/lost/two.go"))),
 		`{"type":"system","subtype":"compact_boundary","uuid":"b","timestamp":"2026-11-01T10:05:30.000Z","sessionId":"s"}`,
 		summary,
 		answer(7, `{"type":"text","text":"I go on with pkg/kept/one.go and pkg/lost/two.go"},`+call("c"), 8000),
@@ -72,7 +71,7 @@ func claude(t *testing.T) *decant.Conversation {
 }
 
 func TestClientPlaysItsOwnCompaction(t *testing.T) {
-	s, err := replay.Play("", claude(t), options(t, "none", "client", "default:off"))
+	s, err := Play("", claude(t), options(t, "none", "client", "default:off"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +101,7 @@ func TestClientPlaysItsOwnCompaction(t *testing.T) {
 	if client.Illegal > 0 {
 		t.Errorf("%d broken rules", client.Illegal)
 	}
-	if len(client.Log) != 1 || client.Log[0].Pour != replay.Compacted || client.Log[0].Reason != "the client's own compaction of m1 to m5" {
+	if len(client.Log) != 1 || client.Log[0].Pour != Compacted || client.Log[0].Reason != "the client's own compaction of m1 to m5" {
 		t.Errorf("the log says %+v", client.Log)
 	}
 }
@@ -111,7 +110,7 @@ func TestClientPlaysItsOwnCompaction(t *testing.T) {
 func TestSplitPlaysStretches(t *testing.T) {
 	o := options(t, "none", "client")
 	o.Split = true
-	s, err := replay.Play("", claude(t), o)
+	s, err := Play("", claude(t), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,12 +143,12 @@ func TestCodexRepeatsTheUser(t *testing.T) {
 		return fmt.Sprintf(`{"type":"function_call_output","call_id":%q,"output":%s}`, id, quote(text))
 	}
 	words := said("user", "input_text", "Make it build.")
-	s, err := replay.Play("", parse(t,
+	s, err := Play("", parse(t,
 		`{"timestamp":"2026-11-01T10:00:00.000Z","type":"session_meta","payload":{"id":"s","instructions":"Be brief."}}`,
 		`{"timestamp":"2026-11-01T10:00:00.000Z","type":"turn_context","payload":{"model":"gpt-5.2-codex"}}`,
 		item("00:01", words),
-		item("00:02", call("a")), item("00:03", output("a", long("pkg/lost/two.go"))),
-		item("00:04", call("b")), item("00:05", output("b", long("pkg/lost/three.go"))),
+		item("00:02", call("a")), item("00:03", output("a", longResult("pkg/lost/two.go"))),
+		item("00:04", call("b")), item("00:05", output("b", longResult("pkg/lost/three.go"))),
 		`{"timestamp":"2026-11-01T10:01:00.000Z","type":"compacted","payload":{"message":"","replacement_history":[`+words+`,{"type":"compaction","encrypted_content":"`+strings.Repeat("QUJD", 100)+`"}]}}`,
 		item("02:00", said("assistant", "output_text", "I go on with pkg/lost/two.go")),
 		item("02:01", said("user", "input_text", "Good.")),
@@ -182,9 +181,9 @@ func TestKeptMessagesAreOlderThanTheirSummary(t *testing.T) {
 	message := func(role, text string) string {
 		return fmt.Sprintf(`"type":"message","message":{"role":%q,"model":"claude-opus-4-6","content":[{"type":"text","text":%s}]}`, role, quote(text))
 	}
-	s, err := replay.Play("", parse(t,
+	s, err := Play("", parse(t,
 		`{"type":"session","version":3,"id":"s","timestamp":"2026-11-01T10:00:00.000Z","cwd":"/src"}`,
-		entry("1", "null", "00:01", message("user", long("pkg/lost/two.go"))),
+		entry("1", "null", "00:01", message("user", longResult("pkg/lost/two.go"))),
 		entry("2", `"1"`, "00:02", message("assistant", "I see.")),
 		entry("3", `"2"`, "00:03", message("user", "And now?")),
 		entry("4", `"3"`, "00:04", message("assistant", "It is in pkg/lost/two.go.")),
@@ -207,7 +206,7 @@ func TestKeptMessagesAreOlderThanTheirSummary(t *testing.T) {
 func TestSessionThatBeginsWithASummary(t *testing.T) {
 	c := claude(t)
 	c = c.With(c.Messages[5:])
-	s, err := replay.Play("", c, options(t, "none", "client"))
+	s, err := Play("", c, options(t, "none", "client"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package replay_test
+package replay
 
 import (
 	"strings"
@@ -9,12 +9,11 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/recorded"
-	"github.com/decantdev/decant/internal/replay"
 )
 
 // halves divides a recorded session where the user says something next, each half numbered from the first message on, as
 // two files would be.
-func halves(tb testing.TB, name string) []replay.Recording {
+func halves(tb testing.TB, name string) []Recording {
 	tb.Helper()
 	c := recorded.Session(tb, name).Conversation
 	turns := decant.Turns(c.Messages)
@@ -31,15 +30,15 @@ func halves(tb testing.TB, name string) []replay.Recording {
 			m.Blocks[k].Ref.Message -= at
 		}
 	}
-	return []replay.Recording{
+	return []Recording{
 		{Name: "a.jsonl", Format: "claude-code", Conversation: c.With(c.Messages[:at])},
 		{Name: "b.jsonl", Format: "claude-code", Conversation: c.With(second)},
 	}
 }
 
-func playJoined(tb testing.TB, rs []replay.Recording, o replay.Options) *replay.Session {
+func playJoined(tb testing.TB, rs []Recording, o Options) *Session {
 	tb.Helper()
-	s, err := replay.PlayJoined("joined", rs, o)
+	s, err := PlayJoined("joined", rs, o)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -53,7 +52,7 @@ func TestJoinedHalvesAreTheWhole(t *testing.T) {
 	o.Fixed, o.Window = 20_000, 60_000
 	rs := halves(t, recorded.Claude)
 	whole := play(t, recorded.Claude, o)
-	got := playJoined(t, []replay.Recording{rs[1], rs[0]}, o)
+	got := playJoined(t, []Recording{rs[1], rs[0]}, o)
 	if diff := cmp.Diff([]string{"a.jsonl", "b.jsonl"}, got.Joined.Recordings); diff != "" {
 		t.Error(diff)
 	}
@@ -87,8 +86,8 @@ func TestPausesBetweenRecordingsCount(t *testing.T) {
 		for i := range moved {
 			moved[i].Time = moved[i].Time.Add(later)
 		}
-		s := playJoined(t, []replay.Recording{rs[0], {Name: "b.jsonl", Format: "claude-code", Conversation: rs[1].Conversation.With(moved)}}, o)
-		alone, err := replay.Play("a", rs[0].Conversation, o)
+		s := playJoined(t, []Recording{rs[0], {Name: "b.jsonl", Format: "claude-code", Conversation: rs[1].Conversation.With(moved)}}, o)
+		alone, err := Play("a", rs[0].Conversation, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,22 +107,22 @@ func TestPausesBetweenRecordingsCount(t *testing.T) {
 func TestWhatCannotBeJoined(t *testing.T) {
 	o := options(t, "none")
 	rs := halves(t, recorded.Claude)
-	codex := replay.Recording{Name: "c.jsonl", Format: "codex", Conversation: recorded.Session(t, recorded.Codex).Conversation}
+	codex := Recording{Name: "c.jsonl", Format: "codex", Conversation: recorded.Session(t, recorded.Codex).Conversation}
 	client := options(t, "client")
 	tests := []struct {
 		name string
-		rs   []replay.Recording
-		o    replay.Options
+		rs   []Recording
+		o    Options
 		want string
 	}{
-		{"two formats", []replay.Recording{rs[0], codex}, o, "c.jsonl"},
-		{"one twice", []replay.Recording{rs[0], {Name: "again.jsonl", Format: "claude-code", Conversation: rs[0].Conversation}}, o, "again.jsonl repeats"},
-		{"nothing that was answered", []replay.Recording{{Name: "empty.jsonl", Format: "claude-code", Conversation: rs[1].Conversation.With(rs[1].Conversation.Messages[:1])}}, o, "no answered request"},
+		{"two formats", []Recording{rs[0], codex}, o, "c.jsonl"},
+		{"one twice", []Recording{rs[0], {Name: "again.jsonl", Format: "claude-code", Conversation: rs[0].Conversation}}, o, "again.jsonl repeats"},
+		{"nothing that was answered", []Recording{{Name: "empty.jsonl", Format: "claude-code", Conversation: rs[1].Conversation.With(rs[1].Conversation.Messages[:1])}}, o, "no answered request"},
 		{"what was sent", rs, client, `"client"`},
 		{"nothing", nil, o, "nothing to join"},
 	}
 	for _, tt := range tests {
-		if _, err := replay.PlayJoined("joined", tt.rs, tt.o); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := PlayJoined("joined", tt.rs, tt.o); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
@@ -131,9 +130,9 @@ func TestWhatCannotBeJoined(t *testing.T) {
 
 func TestRecordingsWithoutAnswersAreLeftOut(t *testing.T) {
 	rs := halves(t, recorded.Claude)
-	empty := replay.Recording{Name: "empty.jsonl", Format: "claude-code", Conversation: rs[1].Conversation.With(rs[1].Conversation.Messages[:1])}
+	empty := Recording{Name: "empty.jsonl", Format: "claude-code", Conversation: rs[1].Conversation.With(rs[1].Conversation.Messages[:1])}
 	o := options(t, "none")
-	with, without := playJoined(t, []replay.Recording{rs[0], empty, rs[1]}, o), playJoined(t, rs, o)
+	with, without := playJoined(t, []Recording{rs[0], empty, rs[1]}, o), playJoined(t, rs, o)
 	if diff := cmp.Diff([]string{"empty.jsonl"}, with.Joined.LeftOut); diff != "" {
 		t.Error(diff)
 	}

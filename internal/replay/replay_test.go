@@ -1,4 +1,4 @@
-package replay_test
+package replay
 
 import (
 	"math"
@@ -7,19 +7,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/decantdev/decant/internal/recorded"
-	"github.com/decantdev/decant/internal/replay"
 	"github.com/decantdev/decant/token"
 )
 
-func options(tb testing.TB, names ...string) replay.Options {
+func options(tb testing.TB, names ...string) Options {
 	tb.Helper()
 	models, err := token.Builtin()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	o := replay.Options{Catalog: models, Details: true}
+	o := Options{Catalog: models, Details: true}
 	for _, n := range names {
-		p, err := replay.Parse(n, "")
+		p, err := Parse(n, "")
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -28,9 +27,9 @@ func options(tb testing.TB, names ...string) replay.Options {
 	return o
 }
 
-func play(tb testing.TB, name string, o replay.Options) *replay.Session {
+func play(tb testing.TB, name string, o Options) *Session {
 	tb.Helper()
-	s, err := replay.Play(name, recorded.Session(tb, name).Conversation, o)
+	s, err := Play(name, recorded.Session(tb, name).Conversation, o)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -38,7 +37,7 @@ func play(tb testing.TB, name string, o replay.Options) *replay.Session {
 }
 
 func TestEveryPolicyIsLegalAndNoneMissesNothing(t *testing.T) {
-	names := append(replay.Defaults(), "agent-loop", "chat", "orchestrator", "trim-500", "keep-last-3")
+	names := append(Defaults(), "agent-loop", "chat", "orchestrator", "trim-500", "keep-last-3")
 	for _, file := range []string{recorded.Claude, recorded.Codex} {
 		s := play(t, file, options(t, names...))
 		for i := range s.Results {
@@ -91,7 +90,7 @@ func TestPlayingTwiceGivesTheSame(t *testing.T) {
 func TestPartsAddUp(t *testing.T) {
 	o := options(t, "none", "trim", "default")
 	a, b := play(t, recorded.Claude, o), play(t, recorded.Codex, o)
-	sum := replay.Sum([]*replay.Session{a, b})
+	sum := Sum([]*Session{a, b})
 	for i, total := range sum {
 		x, y := a.Results[i], b.Results[i]
 		if total.Usage != x.Usage.Add(y.Usage) || total.Requests != x.Requests+y.Requests || total.Kept != x.Kept+y.Kept {
@@ -127,14 +126,14 @@ func TestSmallWindowForcesCheckpoints(t *testing.T) {
 
 func TestParseNamesWhatIsWrong(t *testing.T) {
 	for _, name := range []string{"nothing", "default:some", "./no-such-file.yaml"} {
-		if p, err := replay.Parse(name, ""); err == nil {
+		if p, err := Parse(name, ""); err == nil {
 			t.Errorf("%q was read as %+v", name, p)
 		}
 	}
 }
 
 func BenchmarkPlay(b *testing.B) {
-	o := options(b, replay.Defaults()...)
+	o := options(b, Defaults()...)
 	o.Details = false
 	c := recorded.Session(b, recorded.Claude).Conversation
 	n := 0
@@ -144,7 +143,7 @@ func BenchmarkPlay(b *testing.B) {
 	b.SetBytes(int64(n))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := replay.Play(recorded.Claude, c, o); err != nil {
+		if _, err := Play(recorded.Claude, c, o); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,11 +1,9 @@
-package secret_test
+package secret
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
-
-	"github.com/decantdev/decant/internal/secret"
 )
 
 // kinds are credentials with what stands around them, as tools print them. Values are made up, and put
@@ -132,7 +130,7 @@ func TestKinds(t *testing.T) {
 	for _, k := range kinds {
 		for _, p := range places {
 			t.Run(k.name+p.name, func(t *testing.T) {
-				got := secret.Mask(p.put(k.before + k.value + k.after))
+				got := Mask(p.put(k.before + k.value + k.after))
 				if part, ok := leaked(got, k.value); ok {
 					t.Errorf("%q is still in %q", part, got)
 				}
@@ -141,7 +139,7 @@ func TestKinds(t *testing.T) {
 						t.Errorf("%q is gone: %q", around, got)
 					}
 				}
-				if again := secret.Mask(got); again != got {
+				if again := Mask(got); again != got {
 					t.Errorf("masked again: %q", again)
 				}
 				if p.name == "InJSON" && !json.Valid([]byte(got)) {
@@ -245,8 +243,8 @@ func TestKept(t *testing.T) {
 	for _, k := range kept {
 		for _, p := range places {
 			t.Run(k.name+p.name, func(t *testing.T) {
-				if text := p.put(k.text); secret.Mask(text) != text {
-					t.Errorf("got  %q\nwant %q", secret.Mask(text), text)
+				if text := p.put(k.text); Mask(text) != text {
+					t.Errorf("got  %q\nwant %q", Mask(text), text)
 				}
 			})
 		}

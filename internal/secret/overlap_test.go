@@ -1,9 +1,7 @@
-package secret_test
+package secret
 
 import (
 	"testing"
-
-	"github.com/decantdev/decant/internal/secret"
 )
 
 // Where two ways lead to credentials that overlap, all of both is masked: neither the beginning of the first nor the end of the
@@ -21,7 +19,7 @@ func TestCredentialsThatOverlap(t *testing.T) {
 		"one behind one":  {"ghp_" + pad + ",ghp_" + pad, "[redacted github-token],[redacted github-token]"},
 		"one and nothing": {"ghp_" + pad + "@db/x", "[redacted github-token]@db/x"},
 	} {
-		if got := secret.Mask(c.in); got != c.want {
+		if got := Mask(c.in); got != c.want {
 			t.Errorf("%s: %q becomes %q, want %q", name, c.in, got, c.want)
 		}
 	}
@@ -56,7 +54,7 @@ func TestValuesOfMiddlingRandomness(t *testing.T) {
 		if c.found {
 			want = `{"row_key": "[redacted secret]"}`
 		}
-		if got := secret.Mask(in); got != want {
+		if got := Mask(in); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package secret_test
+package secret
 
 import (
 	"bufio"
@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/decantdev/decant/internal/secret"
 )
 
 // dataEnv names a folder of recorded sessions, JSON or JSON lines, packed or not.
@@ -30,7 +28,7 @@ func TestFalseAlarms(t *testing.T) {
 	for _, text := range texts {
 		lines += strings.Count(text, "\n") + 1
 		at := -1
-		for _, m := range secret.Find(text) {
+		for _, m := range Find(text) {
 			if start := strings.LastIndexByte(text[:m.Start], '\n'); start != at || masked == 0 {
 				masked++
 				at = start

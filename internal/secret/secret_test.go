@@ -1,10 +1,8 @@
-package secret_test
+package secret
 
 import (
 	"strings"
 	"testing"
-
-	"github.com/decantdev/decant/internal/secret"
 )
 
 // pad makes credentials of the shapes of real ones. They are put together here, so that no scanner
@@ -38,7 +36,7 @@ func TestMask(t *testing.T) {
 		{"Empty", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := secret.Mask(tt.in); got != tt.want {
+			if got := Mask(tt.in); got != tt.want {
 				t.Errorf("got  %q\nwant %q", got, tt.want)
 			}
 		})
@@ -46,7 +44,7 @@ func TestMask(t *testing.T) {
 }
 
 func TestMatchDoesNotPrintTheSecret(t *testing.T) {
-	found := secret.Find("ghp_" + pad)
+	found := Find("ghp_" + pad)
 	if len(found) != 1 || strings.Contains(found[0].String(), "ghp_") {
 		t.Errorf("got %v, want one match that does not show itself", found)
 	}
@@ -57,13 +55,13 @@ func FuzzMask(f *testing.F) {
 	f.Add("x://:@ token:\"")
 	f.Fuzz(func(t *testing.T, s string) {
 		end := 0
-		for _, m := range secret.Find(s) {
+		for _, m := range Find(s) {
 			if m.Start < end || m.End <= m.Start || m.End > len(s) {
 				t.Fatalf("match %d:%d after %d in %q", m.Start, m.End, end, s)
 			}
 			end = m.End
 		}
-		secret.Mask(s)
+		Mask(s)
 	})
 }
 
@@ -72,6 +70,6 @@ func BenchmarkMask(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		secret.Mask(text)
+		Mask(text)
 	}
 }

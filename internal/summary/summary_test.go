@@ -138,7 +138,7 @@ func TestFoldKeepsFilesAndTheirState(t *testing.T) {
 }
 
 func TestFoldOfARepairedSummaryBetweenMarkers(t *testing.T) {
-	earlier := summary.Repair(extract(t, work(t, "-- m1 user --\nBuild the routes of the app.\n", 12), 300), []decant.Fact{
+	earlier := repaired(t, extract(t, work(t, "-- m1 user --\nBuild the routes of the app.\n", 12), 300), []decant.Fact{
 		{Kind: decant.FactInstruction, Text: "Never use global state."},
 		{Kind: decant.FactIdentifier, Text: "resolveTranscript"},
 	}, summary.Limits{})

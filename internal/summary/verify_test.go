@@ -19,13 +19,23 @@ func facts(kind decant.FactKind, n int, weight float64) []decant.Fact {
 	return out
 }
 
+// repaired returns what is accepted of a text that lacks facts.
+func repaired(t *testing.T, text string, missing []decant.Fact, l summary.Limits) string {
+	t.Helper()
+	s, err := summary.Accept(t.Context(), text, missing, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Text
+}
+
 // Bare names say little, so a repair adds few of them, and what was said before any of them.
 func TestRepairAddsSayingsAndFewNames(t *testing.T) {
-	text := strings.Repeat("some words of a summary ", 60)
+	text := strings.TrimSpace(strings.Repeat("some words of a summary ", 60))
 	missing := append(facts(decant.FactPath, 500, .9), decant.Fact{Kind: decant.FactInstruction, Text: "Never push to main.", Weight: .1, Message: 7})
 	c := bytesOver3{}
 	for _, budget := range []int{0, c.Count(text) + 40} {
-		got := summary.Repair(text, missing, summary.Limits{Counter: c, Budget: budget})
+		got := repaired(t, text, missing, summary.Limits{Counter: c, Budget: budget})
 		if !strings.Contains(got, "# Also said\nm7 Never push to main.\n") {
 			t.Errorf("the rule is missing in\n%s", got[len(text):])
 		}
@@ -47,11 +57,11 @@ func (dear) Count(text string) int {
 }
 
 func TestRepairStaysWithinTheBudgetOfAnyCounter(t *testing.T) {
-	text := strings.Repeat("some words of a summary ", 60)
+	text := strings.TrimSpace(strings.Repeat("some words of a summary ", 60))
 	missing := append(append(facts(decant.FactPath, 9, 1), facts(decant.FactError, 9, 1)...), facts(decant.FactNumber, 9, 1)...)
 	for room := range 60 {
 		l := summary.Limits{Counter: dear{}, Budget: dear{}.Count(text) + room}
-		if n := l.Counter.Count(summary.Repair(text, missing, l)); n > l.Budget {
+		if n := l.Counter.Count(repaired(t, text, missing, l)); n > l.Budget {
 			t.Fatalf("%d tokens, the budget is %d", n, l.Budget)
 		}
 	}

@@ -1,4 +1,4 @@
-package contents_test
+package contents
 
 import (
 	"encoding/json"
@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/decantdev/decant/wire/internal/contents"
 )
 
 // What a text holds it may hold, however its source is escaped.
@@ -25,8 +23,8 @@ func TestMayHold(t *testing.T) {
 		if rapid.Bool().Draw(t, "parts") {
 			raw = []byte(`[{"type":"text","text":` + string(raw) + `}]`)
 		}
-		for _, form := range []contents.Form{contents.FormText, contents.FormRaw} {
-			l := contents.NewLazy(raw, form)
+		for _, form := range []Form{FormText, FormRaw} {
+			l := NewLazy(raw, form)
 			all := l.Text()
 			from := rapid.IntRange(0, len(all)).Draw(t, "from")
 			part := all[from:rapid.IntRange(from, len(all)).Draw(t, "to")]
@@ -36,7 +34,7 @@ func TestMayHold(t *testing.T) {
 		}
 	})
 	for _, source := range []string{`"as it is"`, `[{"type":"text","text":"as it is\n"}]`} {
-		l := contents.NewLazy([]byte(source), contents.FormText)
+		l := NewLazy([]byte(source), FormText)
 		if l.MayHold("as it was") {
 			t.Errorf("%s holds what it does not", source)
 		}

@@ -1,4 +1,0 @@
-package summary
-
-// Repair returns text with missing facts appended, as Accept does it.
-var Repair = repair
