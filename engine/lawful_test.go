@@ -54,7 +54,7 @@ func TestOnlyLegalPoursWithinTheWindowLeave(t *testing.T) {
 			if p.Report.Reason == "" || p.Report.After > window*3/4 {
 				t.Errorf("poured (%q): %d tokens leave", p.Report.Reason, p.Report.After)
 			}
-			model, _ := catalog(t).Lookup(b.model)
+			model, _ := catalog().Lookup(b.model)
 			if broken := legal.Check(p.View(), legal.RulesFor(legal.Messages, model, p.View().Thinking)); len(broken) > 0 {
 				t.Errorf("what leaves is not legal: %v", broken)
 			}
