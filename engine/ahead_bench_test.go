@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/store/sqlite"
 )
 
 // BenchmarkPourPrepared is a request that is poured, in conversations of about so many tokens: with a plan that was made
@@ -50,11 +48,7 @@ func BenchmarkPourPrepared(b *testing.B) {
 // benchmarkPour measures a request of so many rounds. The one before is stored by one engine, so that the other may prepare
 // behind the next.
 func benchmarkPour(b *testing.B, o engine.Options, rounds int, pours, prepared bool) {
-	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "decant.db"), sqlite.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer db.Close()
+	db := emptyStore(b)
 	const per = 9 << 10
 	var bodies [3][]byte
 	for i := range bodies {
@@ -64,7 +58,10 @@ func benchmarkPour(b *testing.B, o engine.Options, rounds int, pours, prepared b
 	for n := 0; b.Loop(); n++ {
 		b.StopTimer()
 		req := engine.Request{Session: fmt.Sprint("s", n)}
-		var e *engine.Engine
+		var (
+			e   *engine.Engine
+			err error
+		)
 		for _, body := range bodies[:2] {
 			if e, err = engine.New(db, o); err != nil {
 				b.Fatal(err)

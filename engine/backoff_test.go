@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -29,11 +28,7 @@ type growing struct {
 
 func newGrowing(t testing.TB, o engine.Options, u decant.Usage) *growing {
 	t.Helper()
-	g := &growing{TB: t, usage: u}
-	var err error
-	if g.store, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	g := &growing{TB: t, store: emptyStore(t), usage: u}
 	o.Timeouts = enginetest.Patient
 	o.Logger = logtest.New(func(level slog.Level, line string) {
 		if level >= slog.LevelError {
@@ -41,13 +36,11 @@ func newGrowing(t testing.TB, o engine.Options, u decant.Usage) *growing {
 		}
 		g.notices = append(g.notices, line)
 	})
+	var err error
 	if g.engine, err = engine.New(g.store, o); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		g.engine.Close()
-		g.store.Close()
-	})
+	t.Cleanup(func() { g.engine.Close() })
 	return g
 }
 

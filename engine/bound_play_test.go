@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -118,16 +117,12 @@ func TestNoRouteIsRefusedToAClient(t *testing.T) {
 
 // boundPlay lets a client work in a setting and returns the routes that were taken.
 func boundPlay(t *rapid.T, set setting) (routes []string) {
-	dir, err := os.MkdirTemp("", "decant-bound")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &world{t: t, dir: dir, early: set.early, drop: set.drop, asks: set.asks, between: set.between, preset: set.preset, window: worldWindow}
+	w := &world{t: t, dir: newDir(t), early: set.early, drop: set.drop, asks: set.asks, between: set.between, preset: set.preset, window: worldWindow}
 	models := []string{"claude-opus-5-5", "claude-sonnet-5-5", "claude-fable-5-1"}
 	if set.large > 0 {
 		w.window, models = 200_000, append(models, "claude-opus-4-6")
 	}
-	w.sandbox = sandbox.New(sandbox.Options{Window: w.window, OldAccount: set.old, Model: &actor{}})
+	w.sandbox = newSandbox(sandbox.Options{Window: w.window, OldAccount: set.old, Model: &actor{}})
 	w.start()
 	defer w.close()
 	c := &caller{

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -41,12 +40,8 @@ func newTill(t *testing.T, budgets ...budget.Budget) *till {
 // newTillFor is a till at which a request waits so long for others to be settled.
 func newTillFor(t *testing.T, patience time.Duration, budgets ...budget.Budget) *till {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "d.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := emptyStore(t)
 	x := &till{t: t, db: db, budgets: budgets, now: newClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))}
-	t.Cleanup(func() { db.Close() })
 	x.start(db, patience)
 	return x
 }

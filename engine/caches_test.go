@@ -33,7 +33,7 @@ func newTwin(t *testing.T, system, end string, o sandbox.Options) *twin {
 	t.Helper()
 	w := &twin{coder: newCoder(t, system, end)}
 	o.Window, o.Now = 400_000, w.now.Now
-	w.sandbox, w.alone = sandbox.New(o), sandbox.New(o)
+	w.sandbox, w.alone = newSandbox(o), newSandbox(o)
 	return w
 }
 
@@ -49,7 +49,7 @@ func (w *twin) after(pause time.Duration) {
 	}
 	w.usage = w.alone.Log.Last().Usage
 	w.sandbox, w.last = through, prepared
-	m := lookup(w)(w.model)
+	m := lookup(w.model)
 	w.without += priceOf(w, m, w.usage, w.now.Now())
 }
 
@@ -354,7 +354,7 @@ func TestWhatCouldNotHaveBeenSentIsBookedApart(t *testing.T) {
 	if fit := got.Calls - got.Over.Calls; got.Without.Prompt()-got.Over.Without > fit*dialogueWindow {
 		t.Errorf("%d requests that fit have prompts of %d tokens", fit, got.Without.Prompt()-got.Over.Without)
 	}
-	s, err := archive.ReadSavings(t.Context(), k.store, k.state(), lookup(t))
+	s, err := archive.ReadSavings(t.Context(), k.store, k.state(), lookup)
 	if err != nil || s.Net != got.Net() || s.Other != 0 {
 		t.Errorf("the decisions leave %d of %d unexplained: %v", s.Other, s.Net, err)
 	}

@@ -136,11 +136,7 @@ func (c *changes) next() *engine.Prepared {
 // behind returns how many of a view's tokens, which are all together as many as given, stand in messages from
 // the first on that is different before.
 func (c *changes) behind(before, after *decant.Conversation, tokens int) float64 {
-	models, err := token.Builtin()
-	if err != nil {
-		c.T.Fatal(err)
-	}
-	m, _ := models.Lookup(c.model)
+	m, _ := catalog().Lookup(c.model)
 	est := token.For(m)
 	n := 0
 	for n < min(len(before.Messages), len(after.Messages)) && same(before.Messages[n], after.Messages[n]) {

@@ -17,7 +17,6 @@ import (
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
 
@@ -128,7 +127,7 @@ func TestCompactionIsExported(t *testing.T) {
 	if err != nil || !slices.Contains(anthropic.BetasOf(body), "compact-2026-09-04") {
 		t.Errorf("betas %v: %v", anthropic.BetasOf(body), err)
 	}
-	model, _ := catalog(t).Lookup(b.model)
+	model, _ := catalog().Lookup(b.model)
 	for name, read := range map[string]func() (*decant.Conversation, error){"readable": func() (*decant.Conversation, error) { return archive.ReadableView(tr) }, "plain": func() (*decant.Conversation, error) { return tr.PlainView(model) }} {
 		c, err := read()
 		if err != nil || c.Has(decant.KindOpaque) || !strings.Contains(c.Messages[0].Text(), "/etc/vault.conf") {
@@ -309,12 +308,4 @@ func TestCompactionWhereItDoesNotGo(t *testing.T) {
 			}
 		})
 	}
-}
-
-func catalog(t *testing.T) *token.Catalog {
-	c, err := token.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
 }

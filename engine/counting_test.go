@@ -36,7 +36,7 @@ func (c *counting) step(n int) (off float64) {
 // and of a whole view about which it has reported nothing. One that counts as is estimated changes nothing.
 func TestMeteringFollowsTheProvidersCounter(t *testing.T) {
 	const rounds = 16
-	model, _ := catalog(t).Lookup("claude-sonnet-4-5")
+	model, _ := catalog().Lookup("claude-sonnet-4-5")
 	whole := map[float64]int{}
 	for _, times := range []float64{0.6, 1, 1.6} {
 		k := newDialogue(t, engine.Options{})

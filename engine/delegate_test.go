@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +12,6 @@ import (
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/wire"
 )
 
@@ -28,10 +26,7 @@ type team struct {
 
 func newTeam(t testing.TB, o engine.Options) *team {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := emptyStore(t)
 	o.Timeouts = enginetest.Patient
 	o.Logger = logtest.Strict(t)
 	w := &team{TB: t, store: db, options: o, session: "s"}
@@ -39,7 +34,6 @@ func newTeam(t testing.TB, o engine.Options) *team {
 		for _, e := range w.engines {
 			e.Close()
 		}
-		db.Close()
 	})
 	w.engine()
 	return w

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,7 +16,6 @@ import (
 	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 )
 
 // A dialogue is one conversation of a client with a model through an engine, without HTTP between them.
@@ -46,15 +44,8 @@ const dialogueWindow = 24_000
 
 func newDialogue(t testing.TB, o engine.Options) *dialogue {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	k := &dialogue{TB: t, store: db, model: "claude-sonnet-4-5", session: "s", sandbox: sandbox.New(sandbox.Options{Window: dialogueWindow, Model: &actor{}})}
-	t.Cleanup(func() {
-		k.engine.Close()
-		db.Close()
-	})
+	k := &dialogue{TB: t, store: emptyStore(t), model: "claude-sonnet-4-5", session: "s", sandbox: newSandbox(sandbox.Options{Window: dialogueWindow, Model: &actor{}})}
+	t.Cleanup(func() { k.engine.Close() })
 	k.start(o)
 	return k
 }
@@ -67,6 +58,9 @@ func (k *dialogue) start(o engine.Options) {
 	}
 	if o.Window == 0 {
 		o.Window = dialogueWindow
+	}
+	if o.Catalog == nil {
+		o.Catalog = catalog()
 	}
 	if o.Timeouts.Optional == 0 { // the machine may be busy
 		o.Timeouts = enginetest.Patient

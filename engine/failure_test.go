@@ -134,7 +134,7 @@ func TestRefusalIsRecovered(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			k := newDialogue(t, engine.Options{})
 			k.model, k.extra = "claude-sonnet-5-5", `"thinking":{"type":"adaptive"},`
-			k.sandbox = sandbox.New(sandbox.Options{Window: dialogueWindow, Model: &actor{}})
+			k.sandbox = newSandbox(sandbox.Options{Window: dialogueWindow, Model: &actor{}})
 			k.user("Do the work.")
 			poured := false
 			for n := range 80 {
@@ -151,7 +151,7 @@ func TestRefusalIsRecovered(t *testing.T) {
 			}
 			fresh := newDialogue(t, engine.Options{Window: 200_000})
 			fresh.model, fresh.extra, fresh.ms = k.model, k.extra, k.ms
-			fresh.sandbox = sandbox.New(sandbox.Options{Window: 200_000, Model: &actor{}})
+			fresh.sandbox = newSandbox(sandbox.Options{Window: 200_000, Model: &actor{}})
 			fresh.mustSend()
 			if r := fresh.last.Report.Reason; r != policy.Refusal {
 				t.Errorf("reason %q, want the recovery from a refusal", r)
@@ -170,7 +170,7 @@ func TestRefusalIsRecovered(t *testing.T) {
 
 func TestObserveChangesNothing(t *testing.T) {
 	k := newDialogue(t, engine.Options{Mode: engine.Observe})
-	k.sandbox = sandbox.New(sandbox.Options{Window: 1_000_000, Model: &actor{}})
+	k.sandbox = newSandbox(sandbox.Options{Window: 1_000_000, Model: &actor{}})
 	k.user("Do the work.")
 	planned := false
 	for n := 1; n < 20; n++ {
@@ -269,7 +269,7 @@ func TestPinsStay(t *testing.T) {
 // that request and in all that follow.
 func TestDropBlock(t *testing.T) {
 	k := newDialogue(t, engine.Options{Adds: engine.Adds{DropBlock: true}, NoEarlyPours: true})
-	k.sandbox = sandbox.New(sandbox.Options{Window: dialogueWindow, Model: &sandbox.Rules{Calls: 1000}})
+	k.sandbox = newSandbox(sandbox.Options{Window: dialogueWindow, Model: &sandbox.Rules{Calls: 1000}})
 	k.model, k.extra, k.tools = "claude-sonnet-5-5", `"thinking":{"type":"adaptive"},`, bashTool+","+memoryTool
 	k.user("Do the work.")
 	after := 0
@@ -294,7 +294,7 @@ func TestDropBlock(t *testing.T) {
 func TestBytesAreABudget(t *testing.T) {
 	const most = 300 << 10
 	k := newDialogue(t, engine.Options{MaxBytes: most, Window: 200_000})
-	k.sandbox = sandbox.New(sandbox.Options{Window: 200_000, Model: &actor{}})
+	k.sandbox = newSandbox(sandbox.Options{Window: 200_000, Model: &actor{}})
 	k.user("Look at the screen.")
 	pours := 0
 	for n := 1; n <= 30; n++ {

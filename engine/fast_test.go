@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,25 +10,18 @@ import (
 	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/internal/testdepth"
-	"github.com/decantdev/decant/store/sqlite"
 )
 
 // Answers are archived behind the requests. A client that does not think in between, of whose text the
 // estimate is a third of the truth, is metered by what the provider reported all the same.
 func TestRequestsInARowFitTheWindow(t *testing.T) {
 	const window = 20_000
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := emptyStore(t)
 	e, err := engine.New(db, engine.Options{Window: window, Logger: logtest.Strict(t), Timeouts: enginetest.Patient})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		e.Close()
-		db.Close()
-	})
+	t.Cleanup(func() { e.Close() })
 	var ms strings.Builder
 	pours := 0
 	for n := range testdepth.Of(35, 60) {

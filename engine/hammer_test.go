@@ -21,7 +21,7 @@ import (
 // reserved.
 func TestNoAnswerIsGivenUpUnderLoad(t *testing.T) {
 	k := newDialogue(t, hammered(t))
-	k.sandbox = sandbox.New(sandbox.Options{Window: 200_000})
+	k.sandbox = newSandbox(sandbox.Options{Window: 200_000})
 	other, err := engine.New(k.store, hammered(t))
 	if err != nil {
 		t.Fatal(err)

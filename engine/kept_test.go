@@ -44,7 +44,7 @@ func TestToolsThatWereLoadedStayLoaded(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			model := &seeker{}
 			k := newDialogue(t, engine.Options{NoEarlyPours: true})
-			k.sandbox = sandbox.New(sandbox.Options{Window: dialogueWindow, Model: model, ForgetAnswers: tt.thinking == ""})
+			k.sandbox = newSandbox(sandbox.Options{Window: dialogueWindow, Model: model, ForgetAnswers: tt.thinking == ""})
 			k.model, k.extra, k.tools = tt.model, tt.thinking, tt.tools
 			k.user("Close the open issues.")
 			pours := 0
@@ -90,7 +90,7 @@ func loads(k *dialogue) {
 // go with it, byte for byte, where the client had put them into results.
 func TestAFoldKeepsTheNewestImages(t *testing.T) {
 	k := newDialogue(t, engine.Options{NoEarlyPours: true})
-	k.sandbox = sandbox.New(sandbox.Options{Window: dialogueWindow, Model: &seeker{}})
+	k.sandbox = newSandbox(sandbox.Options{Window: dialogueWindow, Model: &seeker{}})
 	k.model, k.extra, k.tools = "claude-sonnet-5-5", `"thinking":{"type":"adaptive"},`, bashTool+","+memoryTool
 	k.user("Look at the screen.")
 	picture := func(n int) string {

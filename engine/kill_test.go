@@ -154,12 +154,15 @@ func TestKill(t *testing.T) {
 }
 
 func newSiege(t *testing.T) *siege {
-	return &siege{T: t, random: rand.New(rand.NewPCG(3, 4)), sandbox: sandbox.New(sandbox.Options{Window: worldWindow, Model: &actor{}})}
+	return &siege{T: t, random: rand.New(rand.NewPCG(3, 4)), sandbox: newSandbox(sandbox.Options{Window: worldWindow, Model: &actor{}})}
 }
 
 // settle begins anew: another database, other conversations.
 func (s *siege) settle() {
-	s.path = filepath.Join(s.TempDir(), "decant.db")
+	var err error
+	if s.path, err = emptyFile(s.TempDir()); err != nil {
+		s.Fatal(err)
+	}
 	s.agents, s.byKey = nil, map[string]*agent{}
 	for i, m := range modes {
 		a := &agent{known: map[string]bool{}, name: fmt.Sprintf("agent%d", i), random: rand.New(rand.NewPCG(s.random.Uint64(), 0))}

@@ -22,6 +22,7 @@ func (credulous) Compaction(content []byte) (dialect.ProviderSummary, bool) {
 // A pour leaves only with a view that is legal, that the window has room for, whoever has written what is in it:
 // what a provider's summary would make of the request is looked at like anything else, and the next route takes over.
 func TestOnlyLegalPoursWithinTheWindowLeave(t *testing.T) {
+	const window = 40_000 // so large that history is summarised before results are cleared
 	summary := func(words int) string {
 		return fmt.Sprintf(`[{"type":"compaction","content":"%s","signature":"c2ln"}]`, strings.Repeat("done ", words))
 	}
@@ -36,7 +37,7 @@ func TestOnlyLegalPoursWithinTheWindowLeave(t *testing.T) {
 		"Illegal":        {`[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}]`, false}, // a call without its result
 	} {
 		t.Run(name, func(t *testing.T) {
-			b, q := newCompacter(t, engine.Options{})
+			b, q := newCompacter(t, engine.Options{Window: window})
 			q.says = []byte(c.says)
 			q.post = func(r *provider.Request) (int, string) { return 200, `{"content":[],"stop_reason":"end_turn"}` }
 			for n := range 8 {
@@ -50,10 +51,10 @@ func TestOnlyLegalPoursWithinTheWindowLeave(t *testing.T) {
 			if taken := p.Report.Route == compacted; taken != c.taken || len(q.asked) != 1 {
 				t.Errorf("asked %d times, poured by the route %q: %d tokens became %d", len(q.asked), p.Report.Route, p.Report.Before, p.Report.After)
 			}
-			if p.Report.Reason == "" || p.Report.After > dialogueWindow*3/4 {
+			if p.Report.Reason == "" || p.Report.After > window*3/4 {
 				t.Errorf("poured (%q): %d tokens leave", p.Report.Reason, p.Report.After)
 			}
-			model, _ := catalog(t).Lookup(b.model)
+			model, _ := catalog().Lookup(b.model)
 			if broken := legal.Check(p.View(), legal.RulesFor(legal.Messages, model, p.View().Thinking)); len(broken) > 0 {
 				t.Errorf("what leaves is not legal: %v", broken)
 			}

@@ -36,7 +36,7 @@ func newCoder(t *testing.T, system, end string) *coder {
 	t.Helper()
 	c := &coder{now: newClock(time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)), system: system, end: end}
 	c.dialogue = newDialogue(t, engine.Options{Window: 400_000, Now: c.now.Now})
-	c.sandbox = sandbox.New(sandbox.Options{Window: 400_000, Now: c.now.Now})
+	c.sandbox = newSandbox(sandbox.Options{Window: 400_000, Now: c.now.Now})
 	c.extra = system
 	c.user("Read all the files.")
 	return c
@@ -64,11 +64,7 @@ func (c *coder) blocks() []cost.Block {
 	if err != nil {
 		c.Fatal(err)
 	}
-	models, err := token.Builtin()
-	if err != nil {
-		c.Fatal(err)
-	}
-	m, _ := models.Lookup(c.model)
+	m, _ := catalog().Lookup(c.model)
 	return costtest.Lay(doc.Conversation, token.For(m))
 }
 

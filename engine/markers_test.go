@@ -12,7 +12,6 @@ import (
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/token"
 )
 
 // longWords are a system prompt that is long enough to be cached.
@@ -40,11 +39,7 @@ func played(t *testing.T, system, end string, adds engine.Adds, n int, before fu
 // dollars returns what usage costs.
 func dollars(t *testing.T, u decant.Usage) float64 {
 	t.Helper()
-	catalog, err := token.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, _ := catalog.Lookup("claude-sonnet-4-5")
+	m, _ := catalog().Lookup("claude-sonnet-4-5")
 	usd, _ := cost.Of(m, u, cost.Terms{At: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}).Total()
 	return usd
 }

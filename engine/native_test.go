@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -23,7 +22,6 @@ import (
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/token"
 )
 
@@ -57,14 +55,10 @@ func newBinder(t *testing.T, o engine.Options, s sandbox.Options) *binder {
 	if s.Window == 0 {
 		s.Window = dialogueWindow
 	}
-	catalog, err := token.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, _ := catalog.Lookup("claude-sonnet-4-5")
+	m, _ := catalog().Lookup("claude-sonnet-4-5")
 	m.ID = "claude-opus-5-5"
 	s.Counter = token.For(m) // the provider counts as the engine estimates
-	b.sandbox = sandbox.New(s)
+	b.sandbox = newSandbox(s)
 	b.model, b.extra = "claude-opus-5-5", `"thinking":{"type":"adaptive"},"cache_control":{"type":"ephemeral"},"context_management":{"edits":[`+keepAll+`]},`
 	b.upstream, b.betas = "https://provider", []string{editing}
 	b.user("Do the work. The password of the vault is in /etc/vault.conf.")
@@ -294,7 +288,7 @@ func TestAProbeThatWasGivenUpIsTakenBack(t *testing.T) {
 func TestALaterRefusalOverrules(t *testing.T) {
 	b := newBinder(t, engine.Options{Window: 200_000, Preset: outlining(t)}, sandbox.Options{Window: 200_000, OldAccount: true})
 	b.until("minds")
-	b.sandbox = sandbox.New(sandbox.Options{Window: 200_000, Model: &sandbox.Rules{Calls: 10_000}})
+	b.sandbox = newSandbox(sandbox.Options{Window: 200_000, Model: &sandbox.Rules{Calls: 10_000}})
 	for range 30 {
 		b.next()
 	}
@@ -508,11 +502,7 @@ func TestWhereNothingIsCleared(t *testing.T) {
 
 // The store keeps inserts and native decisions as they are.
 func TestNativeDecisionsSurviveARestart(t *testing.T) {
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "d.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := emptyStore(t)
 	b := newBinder(t, engine.Options{NoEarlyPours: true}, sandbox.Options{})
 	b.store = db
 	b.start(engine.Options{NoEarlyPours: true})

@@ -33,7 +33,7 @@ func newPausing(t *testing.T, prune preset.Prune, o engine.Options, s sandbox.Op
 		s.Model = &actor{}
 	}
 	s.Window = 200_000
-	k.sandbox, k.model, k.pauses = sandbox.New(s), "claude-opus-4-6", true
+	k.sandbox, k.model, k.pauses = newSandbox(s), "claude-opus-4-6", true
 	return k
 }
 

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/logtest"
-	"github.com/decantdev/decant/store/sqlite"
 )
 
 // longRequest returns a request of so many rounds, about size bytes in all, with the cache marker at
@@ -67,11 +65,7 @@ func BenchmarkPrepare(b *testing.B) {
 }
 
 func benchmarkPrepare(b *testing.B, kb, window int) {
-	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "decant.db"), sqlite.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer db.Close()
+	db := emptyStore(b)
 	e, err := engine.New(db, engine.Options{Timeouts: enginetest.Patient, Window: window, NoEarlyPours: true, Logger: logtest.Strict(b)})
 	if err != nil {
 		b.Fatal(err)

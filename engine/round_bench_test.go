@@ -2,14 +2,12 @@ package engine_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"testing"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/logtest"
-	"github.com/decantdev/decant/store/sqlite"
 )
 
 // BenchmarkRound is a conversation that grows by one round with each request: what the client waits
@@ -17,11 +15,7 @@ import (
 func BenchmarkRound(b *testing.B) {
 	for _, kb := range []int{13, 106} {
 		b.Run(fmt.Sprintf("%dKB", kb), func(b *testing.B) {
-			db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "decant.db"), sqlite.Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer db.Close()
+			db := emptyStore(b)
 			e, err := engine.New(db, engine.Options{Timeouts: enginetest.Patient, Logger: logtest.Strict(b)})
 			if err != nil {
 				b.Fatal(err)

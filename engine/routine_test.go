@@ -80,7 +80,7 @@ func everyRequest(t *testing.T) *preset.Preset {
 // the newest four, if that frees 5,000 tokens; above 50,000 a summary.
 func TestTwoStages(t *testing.T) {
 	k := newDialogue(t, engine.Options{Preset: policyOf(t, "night-watch"), Window: 200_000})
-	k.sandbox = sandbox.New(sandbox.Options{Window: 40_000, Model: &actor{}})
+	k.sandbox = newSandbox(sandbox.Options{Window: 40_000, Model: &actor{}})
 	k.user("Why does OrdersController fail?")
 	var reasons []policy.Reason
 	for n := 1; n <= 60 && len(reasons) < 12; n++ {
@@ -113,7 +113,7 @@ func TestTwoStages(t *testing.T) {
 // four stay, and a record stands for the rest.
 func TestTheSecondStage(t *testing.T) {
 	k := newDialogue(t, engine.Options{Preset: policyOf(t, "night-watch"), Window: 200_000})
-	k.sandbox = sandbox.New(sandbox.Options{Window: 200_000, Model: &actor{}})
+	k.sandbox = newSandbox(sandbox.Options{Window: 200_000, Model: &actor{}})
 	k.user("Why does OrdersController fail?")
 	for n := 1; n <= 8; n++ {
 		k.round(n, output(fmt.Sprintf("call_%d", n), 60))
@@ -143,7 +143,7 @@ func TestTheSecondStage(t *testing.T) {
 // again, so that the provider's cache has something to read.
 func TestTheManualFallback(t *testing.T) {
 	k := newDialogue(t, engine.Options{Preset: policyOf(t, "night-watch-manual"), Window: 200_000})
-	k.sandbox = sandbox.New(sandbox.Options{Window: 200_000, Model: &actor{}})
+	k.sandbox = newSandbox(sandbox.Options{Window: 200_000, Model: &actor{}})
 	k.user("Why does OrdersController fail?")
 	var poured []int
 	for n := 1; n <= 12; n++ {
@@ -176,7 +176,7 @@ func TestStagesOfTheProviderAlone(t *testing.T) {
 	p := *policyOf(t, "night-watch")
 	p.Native.Route = preset.RouteNative
 	k := newDialogue(t, engine.Options{Preset: &p, Window: 120_000})
-	k.sandbox = sandbox.New(sandbox.Options{Window: 120_000, Model: &actor{}})
+	k.sandbox = newSandbox(sandbox.Options{Window: 120_000, Model: &actor{}})
 	k.user("Why does OrdersController fail?")
 	for n := 1; n <= 10; n++ {
 		k.round(n, output(fmt.Sprintf("call_%d", n), 60))

@@ -19,16 +19,9 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-func lookup(t testing.TB) func(string) token.Model {
-	t.Helper()
-	models, err := token.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return func(id string) token.Model {
-		m, _ := models.Lookup(id)
-		return m
-	}
+func lookup(id string) token.Model {
+	m, _ := catalog().Lookup(id)
+	return m
 }
 
 // history is a conversation that somebody made up: entries of some tokens each, decisions about them
@@ -84,10 +77,9 @@ func usageOf(rt *rapid.T, label string) decant.Usage {
 }
 
 func TestSavingsAddUpExactly(t *testing.T) {
-	model := lookup(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		s, sent, net := history(rt)
-		got := archive.SavingsOf(s, sent, net, model)
+		got := archive.SavingsOf(s, sent, net, lookup)
 		pours := map[string]store.Money{}
 		var parts, costs, most store.Money
 		for i := range got.Decisions {
@@ -125,7 +117,6 @@ func TestSavingsAddUpExactly(t *testing.T) {
 // What the decisions have come to and what was booked cannot contradict each other: what was booked is
 // theirs to the last billionth, save what was booked while none of them was in force.
 func TestSavingsLeaveNothingUnexplained(t *testing.T) {
-	model := lookup(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		s, sent, net := history(rt)
 		s.Decisions = slices.DeleteFunc(s.Decisions, func(d decant.Decision) bool { return d.Kind == decant.Revoke })
@@ -139,7 +130,7 @@ func TestSavingsLeaveNothingUnexplained(t *testing.T) {
 		for i := range sent {
 			sent[i].Length = len(s.Chain)
 		}
-		if got := archive.SavingsOf(s, sent, net, model); got.Other != 0 {
+		if got := archive.SavingsOf(s, sent, net, lookup); got.Other != 0 {
 			rt.Errorf("%d of %d are explained by no decision", got.Other, got.Net)
 		}
 	})
@@ -164,7 +155,7 @@ func TestARewriteIsSharedByTheChangesBeforeIt(t *testing.T) {
 			Bare: 10_000_000, Cost: 18_460_000, Rewrite: 9_000_000,
 		}},
 	}
-	got := archive.SavingsOf(s, sent, 0, lookup(t))
+	got := archive.SavingsOf(s, sent, 0, lookup)
 	if len(got.Decisions) != 2 || got.Decisions[0].Cost != 7_000_000 || got.Decisions[1].Cost != 2_000_000 {
 		t.Errorf("charged %+v, want 5 + 4/2 and 4/2 millions", got.Decisions)
 	}
@@ -190,7 +181,7 @@ func TestSavingsOfAConversation(t *testing.T) {
 	}
 	s := c.state()
 	log := c.store.(store.Log)
-	got, err := archive.ReadSavings(t.Context(), log, s, lookup(t))
+	got, err := archive.ReadSavings(t.Context(), log, s, lookup)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +216,7 @@ func TestSavingsOfAConversation(t *testing.T) {
 func TestUndoneDecisionsKeepWhatTheySaved(t *testing.T) {
 	c := newCoder(t, `"system":[{"type":"text","text":"`+strings.Repeat("You are a careful agent. ", 400)+`"`+marker+`}],`, marker)
 	savings := func() archive.Savings {
-		got, err := archive.ReadSavings(t.Context(), c.store.(store.Log), c.state(), lookup(t))
+		got, err := archive.ReadSavings(t.Context(), c.store.(store.Log), c.state(), lookup)
 		if err != nil {
 			t.Fatal(err)
 		}

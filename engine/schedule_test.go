@@ -94,7 +94,7 @@ func TestEarlyPours(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			now := newClock(time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC))
 			k := newDialogue(t, engine.Options{Window: 200_000, Now: now.Now})
-			k.sandbox = sandbox.New(sandbox.Options{Now: now.Now})
+			k.sandbox = newSandbox(sandbox.Options{Now: now.Now})
 			k.extra = `"cache_control":{"type":"ephemeral"},"system":[{"type":"text","text":"You are careful.","cache_control":{"type":"ephemeral"}}],`
 			k.user("Do the work.")
 			for n := 1; n <= 60; n++ {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -52,11 +51,7 @@ type delegate struct {
 // to it before, or to its parent when it left, unless the request itself was poured.
 func TestDelegatesKeepTheirViews(t *testing.T) {
 	t.Parallel()
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := emptyStore(t)
 	runs, pours, forks := 0, 0, 0
 	for range testdepth.Of(10, 15) {
 		rapid.Check(t, func(rt *rapid.T) {

@@ -64,7 +64,7 @@ func (follower) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, er
 // What stands at either end of results that were trimmed is still there to be asked for.
 func TestPrunedSessionStillProducesCoherentResponses(t *testing.T) {
 	k := newDialogue(t, engine.Options{Preset: everyRequest(t), Window: 200_000})
-	k.sandbox = sandbox.New(sandbox.Options{Window: 200_000, Model: follower{}})
+	k.sandbox = newSandbox(sandbox.Options{Window: 200_000, Model: follower{}})
 	k.user("Look at the orders.")
 	for n := 1; n <= 9; n++ {
 		filler := strings.Repeat("nothing of interest here\n", 300)

@@ -52,7 +52,7 @@ func TestTheSecondStageByTheProvider(t *testing.T) {
 			q := &inquirer{}
 			k := newDialogue(t, engine.Options{Models: engine.Models{Asker: q}, Preset: staged(t, tt.route), Window: 200_000})
 			q.post, k.model = k.ask, tt.model
-			k.sandbox = sandbox.New(sandbox.Options{Window: 200_000, Model: &actor{}})
+			k.sandbox = newSandbox(sandbox.Options{Window: 200_000, Model: &actor{}})
 			reports := workThrough(k)
 			if len(reports) == 0 {
 				t.Fatal("never poured")
@@ -89,7 +89,7 @@ func TestWrapUpAtThePause(t *testing.T) {
 		o.Budgets = []budget.Budget{{Tokens: limit, Per: "day"}}
 		k := newDialogue(t, o)
 		q.post, k.model = k.ask, "claude-opus-4-6"
-		k.sandbox = sandbox.New(sandbox.Options{Window: 200_000, Model: &actor{}})
+		k.sandbox = newSandbox(sandbox.Options{Window: 200_000, Model: &actor{}})
 		workThrough(k)
 		const words = "Token budget reached. Provide your best analysis now with what you've found."
 		if n := strings.Count(string(k.last.Body), words); k.last.Report.Reason != policy.Necessary || n > 1 || n == 1 != pressed {

@@ -19,7 +19,7 @@ import (
 // behind a summary, and sends what it is then given.
 func TestAThreadGoesOnBehindAPause(t *testing.T) {
 	k := newDialogue(t, engine.Options{Window: 200_000, Preset: policyOf(t, "night-watch")})
-	k.sandbox = sandbox.New(sandbox.Options{Window: 200_000, Model: &actor{}})
+	k.sandbox = newSandbox(sandbox.Options{Window: 200_000, Model: &actor{}})
 	th := k.engine.Thread(engine.Request{Pauses: true}, &decant.Conversation{Model: "claude-opus-4-6", MaxOutput: 4000})
 	text := func(r decant.Role, s string) decant.Message {
 		return decant.Message{Role: r, Blocks: []decant.Block{{Kind: decant.KindText, Content: decant.Text(s)}}}

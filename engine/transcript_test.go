@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -26,17 +25,6 @@ import (
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/wire"
 )
-
-// emptyStore returns a store with nothing in it.
-func emptyStore(t testing.TB) *sqlite.DB {
-	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	return db
-}
 
 // Messages as clients write them: a string, cache markers that move on, thinking, an image, results
 // whose content is a list, members that nobody knows.

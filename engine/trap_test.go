@@ -74,7 +74,7 @@ func TestPairsSurviveSixtyPours(t *testing.T) {
 			t.Parallel()
 			const window = 12_000
 			k := newDialogue(t, engine.Options{Window: window})
-			k.sandbox = sandbox.New(sandbox.Options{Window: window, Model: &actor{}})
+			k.sandbox = newSandbox(sandbox.Options{Window: window, Model: &actor{}})
 			k.model = m.model
 			if m.thinking != "" {
 				k.extra = `"thinking":` + m.thinking + ","
@@ -105,7 +105,7 @@ func TestSystemMessagesKeepTheirPlace(t *testing.T) {
 		t.Run(m.model+m.thinking, func(t *testing.T) {
 			const window = 20_000
 			k := newDialogue(t, engine.Options{Window: window})
-			k.sandbox = sandbox.New(sandbox.Options{Window: window, Model: &actor{}})
+			k.sandbox = newSandbox(sandbox.Options{Window: window, Model: &actor{}})
 			k.model = m.model
 			if m.thinking != "" {
 				k.extra = `"thinking":` + m.thinking + ","
@@ -137,7 +137,7 @@ func TestSystemMessagesKeepTheirPlace(t *testing.T) {
 // request.
 func TestEndlessCompactionStops(t *testing.T) {
 	k := newDialogue(t, engine.Options{Window: 16_000})
-	k.sandbox = sandbox.New(sandbox.Options{Window: 200_000})
+	k.sandbox = newSandbox(sandbox.Options{Window: 200_000})
 	k.user("Do the work.")
 	k.says("Tell me more.")
 	tries := 0

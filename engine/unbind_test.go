@@ -93,7 +93,7 @@ func TestAnExportOfABoundModelIsAccepted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.sandbox = sandbox.New(sandbox.Options{Window: 1_000_000, Model: &sandbox.Rules{}}) // that all fits is not the question
+			b.sandbox = newSandbox(sandbox.Options{Window: 1_000_000, Model: &sandbox.Rules{}}) // that all fits is not the question
 			for what, write := range map[string]func() ([]byte, error){
 				"all":        func() ([]byte, error) { return tr.Verbatim(said) },
 				"view":       func() ([]byte, error) { return tr.Body(view) },
@@ -120,10 +120,6 @@ func TestAnExportOfABoundModelIsAccepted(t *testing.T) {
 // binding returns a model that binds its thinking.
 func binding(t *testing.T) token.Model {
 	t.Helper()
-	catalog, err := token.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, _ := catalog.Lookup("claude-opus-5-5")
+	m, _ := catalog().Lookup("claude-opus-5-5")
 	return m
 }

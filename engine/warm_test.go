@@ -33,7 +33,7 @@ const careful = `"system":[{"type":"text","text":"SYSTEM"` + marker + `}],`
 func newResting(t *testing.T, key string, o engine.Options) *resting {
 	t.Helper()
 	k := &resting{dialogue: newDialogue(t, o)}
-	k.sandbox = sandbox.New(sandbox.Options{Window: 400_000})
+	k.sandbox = newSandbox(sandbox.Options{Window: 400_000})
 	k.upstream = "http://sandbox"
 	k.extra = strings.Replace(careful, "SYSTEM", strings.Repeat("You are a careful agent. ", 400), 1)
 	if key != "" {
@@ -81,7 +81,7 @@ func (k *resting) read(pause time.Duration) {
 
 // paid returns what the provider was paid in all.
 func (k *resting) paid() (sum store.Money) {
-	m := lookup(k)(k.model)
+	m := lookup(k.model)
 	for _, e := range k.sandbox.Log.Entries() {
 		sum += priceOf(k, m, e.Usage, time.Now())
 	}

@@ -69,7 +69,7 @@ func TestWatcherIsToldOfAFailedSummary(t *testing.T) {
 func TestWatcherIsToldOfBudgets(t *testing.T) {
 	o := &onlooker{}
 	k := newDialogue(t, engine.Options{Watcher: o, Budgets: []budget.Budget{{Per: "conversation", Tokens: 300_000}}})
-	k.sandbox = sandbox.New(sandbox.Options{Window: 200_000, Model: &actor{}})
+	k.sandbox = newSandbox(sandbox.Options{Window: 200_000, Model: &actor{}})
 	k.user("Do the work.")
 	for n := 1; n <= 60 && len(o.warns) == 0; n++ {
 		k.round(n, output("call", 2))

@@ -143,13 +143,21 @@ type world struct {
 const worldWindow = 16_000
 
 func newWorld(t *rapid.T) *world {
+	w := &world{t: t, dir: newDir(t), early: rapid.Bool().Draw(t, "schedule"), window: worldWindow, sandbox: newSandbox(sandbox.Options{Window: worldWindow, Model: &actor{}})}
+	w.start()
+	return w
+}
+
+// newDir returns a folder for a world, with a database that holds nothing.
+func newDir(t *rapid.T) string {
 	dir, err := os.MkdirTemp("", "decant-world")
+	if err == nil {
+		_, err = emptyFile(dir)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, dir: dir, early: rapid.Bool().Draw(t, "schedule"), window: worldWindow, sandbox: sandbox.New(sandbox.Options{Window: worldWindow, Model: &actor{}})}
-	w.start()
-	return w
+	return dir
 }
 
 // start opens the store and starts an engine on it.
@@ -163,7 +171,7 @@ func (w *world) start() {
 }
 
 func (w *world) newEngine() *engine.Engine {
-	o := engine.Options{Preset: w.preset, Window: w.window, NoEarlyPours: !w.early, Adds: engine.Adds{DropBlock: w.drop}, Timeouts: enginetest.Patient, Logger: logtest.Strict(w.t)}
+	o := engine.Options{Catalog: catalog(), Preset: w.preset, Window: w.window, NoEarlyPours: !w.early, Adds: engine.Adds{DropBlock: w.drop}, Timeouts: enginetest.Patient, Logger: logtest.Strict(w.t)}
 	if w.asks {
 		o.Models.Asker = &inquirer{post: w.ask}
 	}
