@@ -78,8 +78,9 @@ func TestThresholdCompactionIsTheGateways(t *testing.T) {
 					if c.large > 0 {
 						a.output = listing(1)
 					}
-					for n := 0; a.calls < 10; n++ {
-						if err := a.say(t.Context(), fmt.Sprintf("Do part %d of the work.\n", n+1)+listing(c.large)(n), 10-a.calls); err != nil {
+					calls := testdepth.Of(7, 10)
+					for n := 0; a.calls < calls; n++ {
+						if err := a.say(t.Context(), fmt.Sprintf("Do part %d of the work.\n", n+1)+listing(c.large)(n), calls-a.calls); err != nil {
 							t.Fatal(err)
 						}
 					}

@@ -155,18 +155,13 @@ func (db *DB) Pages(t *testing.T) (n int) {
 // eachConn calls do with every connection. Nobody uses the database meanwhile.
 func (db *DB) eachConn(do func(*conn)) {
 	do(db.writer.tx.conn)
-	var all []*conn
-	for range readers {
-		c := <-db.pool.free
-		if c != nil {
-			do(c)
-		}
-		all = append(all, c)
-	}
-	for _, c := range all {
-		db.pool.free <- c
+	for _, c := range db.pool.idle {
+		do(c)
 	}
 }
+
+// Idle returns how many read connections are open. Nobody uses the database meanwhile.
+func (db *DB) Idle() int { return len(db.pool.idle) }
 
 // OpenReadOnly opens a database as one is opened that must not be written.
 func OpenReadOnly(ctx context.Context, path string) (*DB, error) {

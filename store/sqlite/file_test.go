@@ -219,7 +219,7 @@ func TestFullDiskIsErrFull(t *testing.T) {
 
 func TestFullDiskLosesNothingAcknowledged(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "decant.db"))
-	db.Pragma(t, "PRAGMA max_page_count = 300")
+	db.Pragma(t, "PRAGMA max_page_count = 200")
 	lines := make([]*line, 8)
 	var wg sync.WaitGroup
 	for i := range lines {
@@ -339,5 +339,17 @@ func TestNobodyWaitsForAnotherProcessLongerThanHeCan(t *testing.T) {
 	}
 	if _, err := db.Version(t.Context(), gone.Key); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("what nobody waited for any longer was committed: %v", err)
+	}
+}
+
+// TestReadsInTurnShareAConnection guards that a connection is opened only where none is idle.
+func TestReadsInTurnShareAConnection(t *testing.T) {
+	db := open(t, filepath.Join(t.TempDir(), "decant.db"))
+	for range 5 {
+		_, err := db.Tenants(t.Context())
+		must(t, err)
+	}
+	if n := db.Idle(); n != 1 {
+		t.Errorf("reads one after the other have opened %d connections, want 1", n)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"sync"
 
 	"github.com/decantdev/decant/store"
 )
@@ -21,18 +22,21 @@ type querier interface {
 // readers is how many reads run at a time.
 const readers = 8
 
-// pool keeps the read connections. They are opened when they are needed first: an entry of free is
-// nil until then.
+// pool keeps the read connections. One is opened when all that are open are in use: to open one takes longer than most
+// reads.
 type pool struct {
-	db   *sql.DB
-	how  sealing
-	free chan *conn
+	db    *sql.DB
+	how   sealing
+	turns chan struct{} // one for each read that may begin
+
+	mu   sync.Mutex
+	idle []*conn
 }
 
 func newPool(db *sql.DB, how sealing) *pool {
-	p := &pool{db: db, how: how, free: make(chan *conn, readers)}
+	p := &pool{db: db, how: how, turns: make(chan struct{}, readers)}
 	for range readers {
-		p.free <- nil
+		p.turns <- struct{}{}
 	}
 	return p
 }
@@ -42,34 +46,50 @@ func (p *pool) use(ctx context.Context, do func(*conn) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	var c *conn
 	select {
-	case c = <-p.free:
+	case <-p.turns:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	defer func() { p.turns <- struct{}{} }()
+	c := p.take()
 	if c == nil {
 		if c, err = newConn(ctx, p.db, p.how); err != nil {
-			p.free <- nil
 			return err
 		}
 	}
 	err = do(c)
 	if errors.Is(err, sql.ErrConnDone) { // it broke: the next one opens another
 		c.close()
-		c = nil
+		return err
 	}
-	p.free <- c
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.idle = append(p.idle, c)
 	return err
+}
+
+// take returns the connection that was used last and is idle, nil when none is.
+func (p *pool) take() *conn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.idle)
+	if n == 0 {
+		return nil
+	}
+	c := p.idle[n-1]
+	p.idle = p.idle[:n-1]
+	return c
 }
 
 // close waits for the reads under way.
 func (p *pool) close() error {
-	var errs []error
 	for range readers {
-		if c := <-p.free; c != nil {
-			errs = append(errs, c.close())
-		}
+		<-p.turns
+	}
+	var errs []error
+	for _, c := range p.idle {
+		errs = append(errs, c.close())
 	}
 	return errors.Join(errs...)
 }

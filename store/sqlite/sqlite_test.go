@@ -1,9 +1,12 @@
 package sqlite_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/decantdev/decant/store"
@@ -21,15 +24,10 @@ func TestEncryptedStore(t *testing.T) {
 	testStore(t, sqlite.Options{Key: key(t, "01")})
 }
 
-// testStore runs the suite of all stores. Each of its many databases is a copy of one that is empty.
+// testStore runs the suite of all stores.
 func testStore(t *testing.T, o sqlite.Options) {
-	empty := filepath.Join(t.TempDir(), "empty.db")
-	must(t, openAs(t, empty, o).Close())
-	data, err := os.ReadFile(empty)
-	must(t, err)
 	storetest.Run(t, func(t *testing.T) storetest.Open {
 		path := filepath.Join(t.TempDir(), "decant.db")
-		must(t, os.WriteFile(path, data, 0o600))
 		return func(t *testing.T) store.Store { return openAs(t, path, o) }
 	})
 }
@@ -49,7 +47,41 @@ func open(t testing.TB, path string) *sqlite.DB {
 	return openAs(t, path, sqlite.Options{})
 }
 
+// openAs opens a database. One that is not there yet begins as a copy of one that is empty: making the tables takes longer
+// than most tests.
 func openAs(t testing.TB, path string, o sqlite.Options) *sqlite.DB {
+	t.Helper()
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		if data := empty(t, o.Key); os.MkdirAll(filepath.Dir(path), 0o700) == nil {
+			must(t, os.WriteFile(path, data, 0o600))
+		}
+	}
+	return openNew(t, path, o)
+}
+
+// empties are the empty databases so far, by the id of their key.
+var empties sync.Map
+
+// empty returns the file of an empty database.
+func empty(t testing.TB, k *seal.Key) []byte {
+	t.Helper()
+	id := ""
+	if k != nil {
+		id = k.ID()
+	}
+	if data, ok := empties.Load(id); ok {
+		return data.([]byte)
+	}
+	path := filepath.Join(t.TempDir(), "empty.db")
+	must(t, openNew(t, path, sqlite.Options{Key: k}).Close())
+	data, err := os.ReadFile(path)
+	must(t, err)
+	empties.Store(id, data)
+	return data
+}
+
+// openNew opens a database, and makes one where none is.
+func openNew(t testing.TB, path string, o sqlite.Options) *sqlite.DB {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), path, o)
 	if err != nil {
