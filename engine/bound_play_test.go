@@ -120,7 +120,7 @@ func boundPlay(t *rapid.T, set setting) (routes []string) {
 	w := &world{t: t, dir: newDir(t), early: set.early, drop: set.drop, asks: set.asks, between: set.between, preset: set.preset, window: worldWindow}
 	models := []string{"claude-opus-5-5", "claude-sonnet-5-5", "claude-fable-5-1"}
 	if set.large > 0 {
-		w.window, models = 200_000, append(models, "claude-opus-4-6")
+		w.window, models = 200_000, append(models, slices.Repeat([]string{"claude-opus-4-6"}, 6)...) // of these only that one pauses
 	}
 	w.sandbox = newSandbox(sandbox.Options{Window: w.window, OldAccount: set.old, Model: &actor{}})
 	w.start()

@@ -152,7 +152,7 @@ func (w *twin) agree(requests int) {
 func TestAChangeIsBelievedUntilReadsContradictIt(t *testing.T) {
 	for _, known := range []int{0, 15} { // requests with one and the same line before it begins to change
 		w := newTwin(t, "", marker, sandbox.Options{})
-		pours, requests := map[policy.Reason]int{}, testdepth.Of(35, 60)
+		pours, requests := map[policy.Reason]int{}, testdepth.Of(28, 60)
 		for n := range requests {
 			line := fmt.Sprintf(`{"type":"text","text":"x-anthropic-billing-header: turn %d of many"}`, max(known, n))
 			w.extra = `"system":[` + line + `,` + longSystem + marker + `}],`

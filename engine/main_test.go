@@ -3,6 +3,7 @@ package engine_test
 import (
 	"log"
 	"os"
+	"runtime/debug"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -17,5 +18,6 @@ func TestMain(m *testing.M) {
 		log.Fatal(gateway(path))
 	}
 	testdepth.Checks(1, 20)
+	debug.SetGCPercent(400) // most of what tests allocate is in use for the length of one request
 	goleak.VerifyTestMain(m)
 }

@@ -222,7 +222,7 @@ func TestUndoneDecisionsKeepWhatTheySaved(t *testing.T) {
 		}
 		return got
 	}
-	for c.n < 90 {
+	for c.n < testdepth.Of(60, 90) {
 		c.step()
 	}
 	before := savings()
