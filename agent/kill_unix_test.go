@@ -91,7 +91,7 @@ func effect(v *killtest.Victim, name string) Tool {
 // Wherever a process is killed, and killed again, no call of a tool that must not be made twice is made twice, and none is lost: the
 // model is told of each what came of it, or that nobody knows. There are 100 points at least.
 func TestAKilledRunGoesOn(t *testing.T) {
-	stride := testdepth.Of(13, 1)
+	stride := testdepth.Of(23, 1)
 	points, killed := 0, 0
 	for first, ended := 1, false; !ended; first += stride {
 		t.Run(fmt.Sprint(first), func(t *testing.T) {

@@ -123,7 +123,7 @@ func TestTooLargeBodiesOfMessagesPassWithoutBeingKept(t *testing.T) {
 
 // A thousand agents, two hundred at quick depth, wait for their answers, each with 100 KB of history.
 func TestThousandOpenStreams(t *testing.T) {
-	streams := testdepth.Of(200, 1000)
+	streams := testdepth.Of(100, 1000)
 	limit := int64(streams) * 400 << 10
 	release := make(chan struct{})
 	up := handler(func(w http.ResponseWriter, r *http.Request) {

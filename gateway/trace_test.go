@@ -20,6 +20,7 @@ import (
 	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/gateway/tracing"
 	"github.com/decantdev/decant/internal/otlptest"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -294,7 +295,7 @@ func TestTenantsAreNamedOnlyIfAsked(t *testing.T) {
 func TestPoursAndRecoveries(t *testing.T) {
 	up := strict(sandbox.Options{Window: 40_000, Model: &sandbox.Rules{Calls: 1000}})
 	w := newTracedWorld(t, up, gateway.Options{}, engine.Options{NoEarlyPours: true}, tracing.Options{}) // it takes the window for larger
-	work(t, w.sdk(), true, 40)
+	work(t, w.sdk(), true, testdepth.Of(26, 40))
 	w.flush()
 	refused := len(up.Log.Refused())
 	poured, again := 0, 0

@@ -13,7 +13,8 @@ import (
 
 // The size that a refused target names is one that can be had, and nothing smaller can be.
 func TestRefusedTargetNamesTheLeast(t *testing.T) {
-	asked := work(30, 4000)
+	size := testdepth.Of(1500, 4000)
+	asked := work(30, size)
 	asked.Messages = append(asked.Messages, decant.Message{Number: len(asked.Messages) + 1, Role: decant.RoleUser, Blocks: []decant.Block{{
 		Ref: decant.Ref{Message: len(asked.Messages) + 1}, Kind: decant.KindText, Author: decant.AuthorUser, Content: decant.Text("And what is left to do in " + strings.Repeat("this package, ", 100) + "please?"),
 	}}})
@@ -23,7 +24,7 @@ func TestRefusedTargetNamesTheLeast(t *testing.T) {
 		turns int
 		what  string
 	}{
-		"Answered":    {work(30, 4000), -1, "a summary of everything"},
+		"Answered":    {work(30, size), -1, "a summary of everything"},
 		"SummaryOnly": {asked, 0, "a summary of everything"},
 		"Unanswered":  {asked, -1, "m63 (user, "},
 		"OneMessage":  {asked.With(asked.Messages[len(asked.Messages)-1:]), -1, "m63 (user, "},

@@ -8,6 +8,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testdepth.Checks(10, 100)
+	testdepth.Checks(5, 100)
 	os.Exit(m.Run())
 }

@@ -19,7 +19,7 @@ func TestMoreRoomNeverKeepsLess(t *testing.T) {
 			c := recorded.Session(t, name).Conversation
 			must := fact.Extract(context.Background(), c.Messages)
 			var keptBefore, recallBefore float64
-			for _, percent := range testdepth.Of([]int{10, 20, 60}, []int{10, 15, 20, 30, 40, 60}) {
+			for _, percent := range testdepth.Of([]int{10, 60}, []int{10, 15, 20, 30, 40, 60}) {
 				o := options(t, "default")
 				o.Record = true
 				o.Target = token.For(o.Model).Messages(c.Messages) * percent / 100
@@ -45,7 +45,7 @@ func TestNothingIsPutBackWhereTheConversationGoesOn(t *testing.T) {
 	c := recorded.Session(t, recorded.Claude).Conversation
 	o := options(t, "default")
 	o.Record = true
-	for _, percent := range []int{30, 40, 50, 60} {
+	for _, percent := range testdepth.Of([]int{30, 60}, []int{30, 40, 50, 60}) {
 		o.Target = token.For(o.Model).Messages(c.Messages) * percent / 100
 		o.Trigger = 0
 		file, _ := planned(t, c, o)

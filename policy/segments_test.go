@@ -206,7 +206,7 @@ func (r *longRun) measured(ms []decant.Message) (record, extraction recall.Resul
 func TestSixtyPours(t *testing.T) {
 	for name, write := range map[string]summariser{"Always": tale, "NowAndThen": flaky()} {
 		t.Run(name, func(t *testing.T) {
-			pours := testdepth.Of(8, 60)
+			pours := testdepth.Of(6, 60)
 			r := newLongRun(t, write)
 			first, upTo := 0.0, 0
 			for n := 1; n <= pours; n++ {

@@ -46,10 +46,23 @@ func (w *world) state(t *testing.T) *store.State {
 	return s
 }
 
+// wordy is listing, where most of what is read says little.
+func wordy(kb int) func(int) string {
+	plain := strings.Repeat(" and the words go on", 20)
+	return func(n int) string {
+		var s strings.Builder
+		for i := 0; s.Len() < kb<<10; i++ {
+			fmt.Fprintf(&s, "step %d line %d value_%d_%d = compute(alpha, beta_%d)%s\n", n, i, n, i, i, plain)
+		}
+		return s.String()
+	}
+}
+
 // Where the model can, the preset's second stage is the provider's compaction at a
 // threshold, in the client's own request, with a pause behind it; where it cannot, Decant does the same. The client sees neither
 // the block nor the pause, the block comes back byte for byte, nothing is refused, and all passes are in the ledger.
 func TestThresholdCompactionIsTheGateways(t *testing.T) {
+	output := testdepth.Of(wordy, listing)
 	for _, c := range []struct {
 		name     string
 		model    string
@@ -74,13 +87,13 @@ func TestThresholdCompactionIsTheGateways(t *testing.T) {
 					w := newWorld(t, sandbox.Options{Window: 200_000, Model: &sandbox.Rules{Calls: c.calls, Thought: 200}},
 						engine.Options{Window: 200_000, Preset: watched(t, prune), ArchiveDelay: -1})
 					a := newAgent(w.sdk(option.WithHeader("X-Decant-Session", "s")), c.model, c.thinking)
-					a.stream, a.output = stream, listing(45)
+					a.stream, a.output = stream, output(45)
 					if c.large > 0 {
-						a.output = listing(1)
+						a.output = output(1)
 					}
 					calls := testdepth.Of(7, 10)
 					for n := 0; a.calls < calls; n++ {
-						if err := a.say(t.Context(), fmt.Sprintf("Do part %d of the work.\n", n+1)+listing(c.large)(n), calls-a.calls); err != nil {
+						if err := a.say(t.Context(), fmt.Sprintf("Do part %d of the work.\n", n+1)+output(c.large)(n), calls-a.calls); err != nil {
 							t.Fatal(err)
 						}
 					}

@@ -152,11 +152,10 @@ func (a *agent) results(m *anthropic.Message) (out []anthropic.ContentBlockParam
 
 // listing is what a tool returns: lines that are all different.
 func listing(kb int) func(int) string {
-	plain := strings.Repeat(" and the words go on", 20) // most of what is read says little
 	return func(n int) string {
 		var s strings.Builder
 		for i := 0; s.Len() < kb<<10; i++ {
-			fmt.Fprintf(&s, "step %d line %d value_%d_%d = compute(alpha, beta_%d)%s\n", n, i, n, i, i, plain)
+			fmt.Fprintf(&s, "step %d line %d value_%d_%d = compute(alpha, beta_%d)\n", n, i, n, i, i)
 		}
 		return s.String()
 	}

@@ -72,15 +72,19 @@ func TestMonthsOfChat(t *testing.T) {
 }
 
 func months(t *testing.T, recall bool) {
+	share := testdepth.Of(4, 1) // of the window, and of what is said and read
 	var n atomic.Int32
 	mail := agent.Tool{Name: "mail", ReadOnly: true, Run: func(context.Context, *agent.Call) (agent.Result, error) {
 		i := n.Add(1)
-		return agent.Result{Text: strings.Repeat(fmt.Sprintf("mail %d: the invoice %d is paid, thank you\n", i, 4000+i), 900)}, nil
+		return agent.Result{Text: strings.Repeat(fmt.Sprintf("mail %d: the invoice %d is paid, thank you\n", i, 4000+i), 900/share)}, nil
 	}}
 	w := newWorld(t, answers(secretary), func(w *world) { w.recall, w.tools = recall, []agent.Tool{mail} })
 	value := func() string { return fmt.Sprintf("brew-%x", rand.Uint32()) }
 	wrong, right, decoy := value(), value(), value()
-	id, turns := w.session(), testdepth.Of(34, 60)
+	get[any](w, 201, call{method: "POST", path: "/v1/agents", body: fmt.Sprintf(
+		`{"name":"secretary","model":"claude-sonnet-4-5","tools":["mail","save_memory","recall"],"config":{"context_window":%d}}`, 200_000/share)})
+	id := get[chatserver.Session](w, 201, call{method: "POST", path: "/v1/sessions", body: `{"agent":"secretary"}`}).ID
+	turns := testdepth.Of(16, 60)
 	for turn := 1; turn <= turns; turn++ {
 		text := fmt.Sprintf("On day %d nothing much happened. ", turn)
 		switch turn {
@@ -90,10 +94,10 @@ func months(t *testing.T, recall bool) {
 			text = "I was wrong: I prefer " + right + " for drinks. And I prefer " + decoy + " for guests."
 		case 3:
 			text = "Search the mail."
-		case 30:
+		case turns / 2:
 			w.restart()
 		default:
-			text = strings.Repeat(text, 360*60/turns) // as much in all
+			text = strings.Repeat(text, 360*60/turns/share) // as much in all
 		}
 		if turn%2 == 0 {
 			if o := w.say(id, text); o.Stop != agent.StopAnswered || o.Error != "" {

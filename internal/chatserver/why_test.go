@@ -13,15 +13,20 @@ import (
 
 // An answer says what it rests on, and says the same after pours, undone pours, a restart, and in a branch.
 func TestWhyOverTheAPI(t *testing.T) {
-	filler := strings.Repeat("Some words about the weather on the coast. ", 500)
+	filler := strings.Repeat("Some words about the weather on the coast. ", 250)
 	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
 		if strings.Contains(last(p), "rent") {
 			return says("The flat in Rua da Rosa costs 1450 a month. The garage costs 777 a month.")
 		}
 		return says(filler)
 	}))
+<<<<<<< HEAD
 	get[any](w, 201, httpCall{method: "POST", path: "/v1/agents", body: `{"name":"small","model":"claude-sonnet-4-5","preset":"coding-session","config":{"context_window":60000}}`})
 	id := get[summary](w, 201, httpCall{method: "POST", path: "/v1/sessions", body: `{"agent":"small"}`}).ID
+=======
+	get[any](w, 201, call{method: "POST", path: "/v1/agents", body: `{"name":"small","model":"claude-sonnet-4-5","preset":"coding-session","config":{"context_window":30000}}`})
+	id := get[chatserver.Session](w, 201, call{method: "POST", path: "/v1/sessions", body: `{"agent":"small"}`}).ID
+>>>>>>> p4
 	path := "/v1/sessions/" + id
 	w.say(id, "The flat in Rua da Rosa costs 1,450 EUR a month.")
 	w.say(id, "What is the rent?")
