@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +27,9 @@ func TestMain(m *testing.M) {
 	testscript.Main(supplied{m}, map[string]func(){"notes-server": notesServer, "ops-server": opsServer})
 }
 
+// garbage is how much garbage there may be, in percent: the heaps of tests are small, and collecting is a quarter of their time.
+const garbage = 400
+
 // sampleDir is a folder for the repositories of the bundled sample: they are made once, and read by all tests that change nothing there.
 var sampleDir string
 
@@ -43,7 +48,9 @@ func (s supplied) Run() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	time.Local = time.UTC // which scripts ask for: a process has one zone
+	debug.SetGCPercent(garbage)
+	os.Setenv("GOGC", strconv.Itoa(garbage)) // of the processes that tests start
+	time.Local = time.UTC                    // which scripts ask for: a process has one zone
 	return s.M.Run()
 }
 
@@ -73,6 +80,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SESSIONS", sessions)
 			e.Setenv("LOGS", filepath.Join(sessions, "..", "wire", "testdata", "logs"))
+			e.Setenv("GOGC", strconv.Itoa(garbage))
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			if err := os.MkdirAll(filepath.Join(e.WorkDir, "home"), 0o700); err != nil {
 				return err
