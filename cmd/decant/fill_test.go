@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -19,30 +19,55 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// fill is a command for scripts: it plays a recorded session through Decant against the sandbox, so
-// that a database has something in it.
-//
-//	fill [-window N] [-from N] [-requests N] [-session ID] [-project NAME] [-tenant NAME] [-model ID] [-mode MODE] [-early] DB FILE
-func fill() {
-	if err := runFill(); err != nil {
-		fmt.Fprintln(os.Stderr, "fill:", err)
-		os.Exit(1)
-	}
+// filling is how a database is filled: what of which session is played, and for whom.
+type filling struct {
+	file                                  string
+	window, from, most                    int
+	session, project, model, tenant, mode string
+	early, stubs                          bool
 }
 
-func runFill() error {
-	window := flag.Int("window", 40_000, "tokens")
-	from := flag.Int("from", 0, "requests to leave out at the beginning")
-	most := flag.Int("requests", 1000, "the last one to make, counted from 1")
-	session := flag.String("session", "", "id")
-	project := flag.String("project", "", "name")
-	model := flag.String("model", "claude-sonnet-4-5", "id")
-	tenant := flag.String("tenant", "", "name")
-	mode := flag.String("mode", "manage", "of the engine")
-	early := flag.Bool("early", false, "early pours")
-	stubs := flag.Bool("stubs", false, "old results become stubs, whether or not a checkpoint would do")
-	flag.Parse()
-	src, err := os.Open(flag.Arg(1))
+// fill is a command for scripts: it plays a recorded session through Decant against the sandbox, so
+// that a database has something in it. A new database that is filled as another one was is a copy of that.
+//
+//	fill [-window N] [-from N] [-requests N] [-session ID] [-project NAME] [-tenant NAME] [-model ID] [-mode MODE] [-early] [-stubs] DB FILE
+func (h *here) fill(flags *flag.FlagSet, args []string, messages io.Writer) error {
+	var f filling
+	flags.IntVar(&f.window, "window", 40_000, "tokens")
+	flags.IntVar(&f.from, "from", 0, "requests to leave out at the beginning")
+	flags.IntVar(&f.most, "requests", 1000, "the last one to make, counted from 1")
+	flags.StringVar(&f.session, "session", "", "id")
+	flags.StringVar(&f.project, "project", "", "name")
+	flags.StringVar(&f.model, "model", "claude-sonnet-4-5", "id")
+	flags.StringVar(&f.tenant, "tenant", "", "name")
+	flags.StringVar(&f.mode, "mode", "manage", "of the engine")
+	flags.BoolVar(&f.early, "early", false, "early pours")
+	flags.BoolVar(&f.stubs, "stubs", false, "old results become stubs, whether or not a checkpoint would do")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	db := flags.Arg(0)
+	f.file = flags.Arg(1)
+	if _, err := os.Stat(db); err == nil {
+		return f.play(db, messages)
+	}
+	if h.filled[f] == nil {
+		if err := f.play(db, messages); err != nil {
+			return err
+		}
+		data, err := os.ReadFile(db)
+		if h.filled == nil {
+			h.filled = map[filling][]byte{}
+		}
+		h.filled[f] = data
+		return err
+	}
+	return os.WriteFile(db, h.filled[f], 0o600)
+}
+
+// play fills a database.
+func (f *filling) play(db string, messages io.Writer) error {
+	src, err := os.Open(f.file)
 	if err != nil {
 		return err
 	}
@@ -55,32 +80,32 @@ func runFill() error {
 	if err != nil {
 		return err
 	}
-	doc.Conversation.Model = *model
+	doc.Conversation.Model = f.model
 	policy, err := preset.Load("default")
 	if err != nil {
 		return err
 	}
-	if *stubs {
+	if f.stubs {
 		policy.Reduce.Always = []decant.Reduction{decant.ReductionTerminal, decant.ReductionSuperseded, decant.ReductionDuplicate, decant.ReductionStub}
 	}
 	script := sandbox.NewScript(doc.Conversation)
-	script.Seek(*from)
-	api := httptest.NewServer(sandbox.New(sandbox.Options{Window: *window, Model: script}))
+	script.Seek(f.from)
+	api := httptest.NewServer(sandbox.New(sandbox.Options{Window: f.window, Model: script}))
 	defer api.Close()
-	d, err := embedded.Open(context.Background(), flag.Arg(0), &embedded.Options{
+	d, err := embedded.Open(context.Background(), db, &embedded.Options{
 		Engine: engine.Options{
-			NoEarlyPours: !*early, Mode: engine.Mode(*mode), Preset: policy,
-			Window: *window, Timeouts: enginetest.Patient,
-			Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+			NoEarlyPours: !f.early, Mode: engine.Mode(f.mode), Preset: policy,
+			Window: f.window, Timeouts: enginetest.Patient,
+			Logger: slog.New(slog.NewTextHandler(messages, nil)),
 		},
-		Transport: transport.Options{Project: *project, Tenant: func(*http.Request) (string, error) { return *tenant, nil }},
+		Transport: transport.Options{Project: f.project, Tenant: func(*http.Request) (string, error) { return f.tenant, nil }},
 	})
 	if err != nil {
 		return err
 	}
-	p := &player{client: d.Client(), url: api.URL, session: *session, conv: doc.Conversation}
+	p := &player{client: d.Client(), url: api.URL, session: f.session, conv: doc.Conversation}
 	for i, n := range p.requests() {
-		if i < *from || i >= *most {
+		if i < f.from || i >= f.most {
 			continue
 		}
 		if err := p.send(context.Background(), n); err != nil {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -66,6 +67,7 @@ func main() {
 func run(args []string, s *streams) (code int) {
 	defer s.flush()
 	exited := -1
+	args = spelled(args)
 	parser, err := kong.New(grammar(args),
 		kong.Name("decant"),
 		kong.Description("Context management for LLM agents: keep everything, send only what is needed."),
@@ -78,7 +80,7 @@ func run(args []string, s *streams) (code int) {
 		fmt.Fprintln(s.err, "decant:", err)
 		return exitOther
 	}
-	ctx, err := parser.Parse(spelled(args))
+	ctx, err := parser.Parse(args)
 	if exited >= 0 {
 		return exited
 	}
@@ -97,14 +99,22 @@ func run(args []string, s *streams) (code int) {
 	return exitDone
 }
 
-// grammar returns what a command line is parsed into. That of all commands takes a fifth of a hook's time: a hook has one of its own.
+// grammar returns what a command line is parsed into: of all commands only the one that it names, because reading the definition of
+// all takes longer than most commands. A completion script is made from all; a hook, which delays an agent, has one of its own.
 func grammar(args []string) any {
-	if len(args) > 2 && args[0] == "notebook" && args[1] == "hook" {
+	switch {
+	case len(args) > 2 && args[0] == "notebook" && args[1] == "hook":
 		return &struct {
 			Notebook struct {
 				Hook notebookHookCmd `cmd:""`
 			} `cmd:""`
 		}{}
+	case len(args) > 0 && args[0] != "completion":
+		for f := range reflect.TypeFor[commands]().Fields() {
+			if strings.ToLower(f.Name) == args[0] {
+				return reflect.New(reflect.StructOf([]reflect.StructField{f})).Interface()
+			}
+		}
 	}
 	return &commands{}
 }

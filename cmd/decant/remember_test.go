@@ -5,7 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
+	"io"
 	"time"
 
 	"github.com/decantdev/decant/internal/lookup"
@@ -17,20 +17,15 @@ import (
 // Their ids count.
 //
 //	remember [-tenant NAME] [-session ID] [-project NAME] [-kind KIND] [-archive] DB FIRST TEXT...
-func remember() {
-	if err := runRemember(); err != nil {
-		fmt.Fprintln(os.Stderr, "remember:", err)
-		os.Exit(1)
-	}
-}
-
-func runRemember() error {
+func remember(flag *flag.FlagSet, args []string, _ io.Writer) error {
 	tenant := flag.String("tenant", "", "name")
 	session := flag.String("session", "", "that the texts come from")
 	project := flag.String("project", "", "of the texts; without it they are of the user")
 	kind := flag.String("kind", "memory", "of the items")
 	gone := flag.Bool("archive", false, "archive them")
-	flag.Parse()
+	if err := flag.Parse(args); err != nil {
+		return err
+	}
 	ctx := context.Background()
 	db, err := sqlite.Open(ctx, flag.Arg(0), sqlite.Options{})
 	if err != nil {

@@ -3,8 +3,13 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -15,9 +20,15 @@ import (
 
 func TestMain(m *testing.M) {
 	tools.MainIfConfined() // the program starts itself to confine commands
+	if strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == "decant" {
+		main() // the test's own program plays the command
+	}
 	testdepth.Hide()
-	testscript.Main(supplied{m}, map[string]func(){"decant": main, "fill": fill, "remember": remember, "notes-server": notesServer, "ops-server": opsServer})
+	testscript.Main(supplied{m}, map[string]func(){"notes-server": notesServer, "ops-server": opsServer})
 }
+
+// garbage is how much garbage there may be, in percent: the heaps of tests are small, and collecting is a quarter of their time.
+const garbage = 400
 
 // sampleDir is a folder for the repositories of the bundled sample: they are made once, and read by all tests that change nothing there.
 var sampleDir string
@@ -33,7 +44,24 @@ func (s supplied) Run() int {
 	}
 	defer os.RemoveAll(dir)
 	sampleDir = dir
+	if err := install(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	debug.SetGCPercent(garbage)
+	os.Setenv("GOGC", strconv.Itoa(garbage)) // of the processes that tests start
+	time.Local = time.UTC                    // which scripts ask for: a process has one zone
 	return s.M.Run()
+}
+
+// install puts the program where shells find it, beside what testscript has put there. To testscript it is none of its programs: a script that
+// says decant does not start it, one that says exec decant does.
+func install() error {
+	server, err := exec.LookPath("notes-server")
+	if err != nil {
+		return err
+	}
+	return os.Link(server, filepath.Join(filepath.Dir(server), "decant"+filepath.Ext(server)))
 }
 
 // Each script is a user at a terminal: commands, files, and what must come out.
@@ -42,14 +70,23 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{
-		Dir:  "testdata/script",
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"capture": capture, "original": original, "unpack": unpack, "services": targets},
+	h := new(here)
+	testscript.RunT(oneByOne{t}, testscript.Params{
+		Dir: "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"capture": capture, "original": original, "unpack": unpack, "services": targets,
+			"decant": h.decant, "fill": h.helper("fill", h.fill), "remember": h.helper("remember", remember),
+		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SESSIONS", sessions)
 			e.Setenv("LOGS", filepath.Join(sessions, "..", "wire", "testdata", "logs"))
+			e.Setenv("GOGC", strconv.Itoa(garbage))
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
-			return os.MkdirAll(filepath.Join(e.WorkDir, "home"), 0o700)
+			if err := os.MkdirAll(filepath.Join(e.WorkDir, "home"), 0o700); err != nil {
+				return err
+			}
+			h.names, err = variables(e.Vars, "testdata/script")
+			return err
 		},
 	})
 }

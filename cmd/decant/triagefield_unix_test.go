@@ -320,14 +320,18 @@ func TestFaultsOfServices(t *testing.T) {
 		says    []string // on standard error or in the report
 		allowed int      // answers 429 that were injected
 	}{
-		{"429 of New Relic", func(f *field) { f.NewRelic.Inject(standin.Fault{Operation: "nrql", Status: 429, RetryAfter: 1e9}) }, 0, nil, 1},
-		{"429 of Sentry", func(f *field) { f.Sentry.Inject(standin.Fault{Operation: "events", Status: 429, RetryAfter: 1e9}) }, 0, nil, 1},
-		{"429 of GitHub", func(f *field) { f.GitHub.Inject(github.Fault{After: 9, Status: 429, RetryAfter: 1e9}) }, 0, nil, 1},
-		{"429 of the model", func(f *field) { f.Model.Inject(sandbox.Fault{}, sandbox.Fault{Kind: sandbox.FaultRateLimit}) }, 0, nil, 1},
-		{"5xx of New Relic", func(f *field) { f.NewRelic.Inject(standin.Fault{Operation: "nrql", Status: 503}) }, 0, nil, 0},
-		{"5xx of Sentry", func(f *field) { f.Sentry.Inject(standin.Fault{Status: 500}) }, 0, nil, 0},
-		{"5xx of GitHub", func(f *field) { f.GitHub.Inject(github.Fault{After: 4, Status: 502}) }, 0, nil, 0},
-		{"5xx of the model", func(f *field) { f.Model.Inject(sandbox.Fault{Kind: sandbox.FaultOverloaded}) }, 0, nil, 0},
+		{"429 of each", func(f *field) {
+			f.NewRelic.Inject(standin.Fault{Operation: "nrql", Status: 429, RetryAfter: 1e9})
+			f.Sentry.Inject(standin.Fault{Operation: "events", Status: 429, RetryAfter: 1e9})
+			f.GitHub.Inject(github.Fault{After: 9, Status: 429, RetryAfter: 1e9})
+			f.Model.Inject(sandbox.Fault{}, sandbox.Fault{Kind: sandbox.FaultRateLimit})
+		}, 0, nil, 4},
+		{"5xx of each", func(f *field) {
+			f.NewRelic.Inject(standin.Fault{Operation: "nrql", Status: 503})
+			f.Sentry.Inject(standin.Fault{Status: 500})
+			f.GitHub.Inject(github.Fault{After: 4, Status: 502})
+			f.Model.Inject(sandbox.Fault{Kind: sandbox.FaultOverloaded})
+		}, 0, nil, 0},
 		{"connections closed", func(f *field) {
 			f.NewRelic.Inject(standin.Fault{})
 			f.Sentry.Inject(standin.Fault{})
