@@ -81,9 +81,9 @@ func months(t *testing.T, recall bool) {
 	w := newWorld(t, answers(secretary), func(w *world) { w.recall, w.tools = recall, []agent.Tool{mail} })
 	value := func() string { return fmt.Sprintf("brew-%x", rand.Uint32()) }
 	wrong, right, decoy := value(), value(), value()
-	get[any](w, 201, call{method: "POST", path: "/v1/agents", body: fmt.Sprintf(
+	get[any](w, 201, httpCall{method: "POST", path: "/v1/agents", body: fmt.Sprintf(
 		`{"name":"secretary","model":"claude-sonnet-4-5","tools":["mail","save_memory","recall"],"config":{"context_window":%d}}`, 200_000/share)})
-	id := get[chatserver.Session](w, 201, call{method: "POST", path: "/v1/sessions", body: `{"agent":"secretary"}`}).ID
+	id := get[summary](w, 201, httpCall{method: "POST", path: "/v1/sessions", body: `{"agent":"secretary"}`}).ID
 	turns := testdepth.Of(16, 60)
 	for turn := 1; turn <= turns; turn++ {
 		text := fmt.Sprintf("On day %d nothing much happened. ", turn)

@@ -20,13 +20,8 @@ func TestWhyOverTheAPI(t *testing.T) {
 		}
 		return says(filler)
 	}))
-<<<<<<< HEAD
-	get[any](w, 201, httpCall{method: "POST", path: "/v1/agents", body: `{"name":"small","model":"claude-sonnet-4-5","preset":"coding-session","config":{"context_window":60000}}`})
+	get[any](w, 201, httpCall{method: "POST", path: "/v1/agents", body: `{"name":"small","model":"claude-sonnet-4-5","preset":"coding-session","config":{"context_window":30000}}`})
 	id := get[summary](w, 201, httpCall{method: "POST", path: "/v1/sessions", body: `{"agent":"small"}`}).ID
-=======
-	get[any](w, 201, call{method: "POST", path: "/v1/agents", body: `{"name":"small","model":"claude-sonnet-4-5","preset":"coding-session","config":{"context_window":30000}}`})
-	id := get[chatserver.Session](w, 201, call{method: "POST", path: "/v1/sessions", body: `{"agent":"small"}`}).ID
->>>>>>> p4
 	path := "/v1/sessions/" + id
 	w.say(id, "The flat in Rua da Rosa costs 1,450 EUR a month.")
 	w.say(id, "What is the rent?")
