@@ -49,7 +49,7 @@ func commands(m *machine, c *costs) error {
 	}
 	floor := all["nothing"].CPU
 	for _, name := range []string{"decant version", "hook of a session that begins, no database", "hook of a session that begins, database"} {
-		c.add(name+": processor", times(all[name].CPU, floor), "times an empty program")
+		c.add(name+cpuTime, times(all[name].CPU, floor), "times an empty program")
 		c.add(name+": memory", float64(all[name].Peak)/mb, "MB at the peak")
 	}
 	return nil
@@ -85,9 +85,9 @@ func files(m *machine, c *costs) error {
 		return err
 	}
 	floor, compact, replay := all["valid"].CPU/validations, all["compact"], all["replay"]
-	c.add("decant compact --to 10%, 3 MB of request: processor", times(compact.CPU, floor), "times json.Valid")
+	c.add("decant compact --to 10%, 3 MB of request"+cpuTime, times(compact.CPU, floor), "times json.Valid")
 	c.add("decant compact --to 10%, 3 MB of request: memory", float64(compact.Peak)/float64(len(text)), "bytes at the peak for each byte")
-	c.add("decant replay of one session: processor", times(replay.CPU, floor)*float64(len(text))/mb, "times json.Valid of 1 MB")
+	c.add("decant replay of one session"+cpuTime, times(replay.CPU, floor)*float64(len(text))/mb, "times json.Valid of 1 MB")
 	c.add("decant replay of one session: memory", float64(replay.Peak)/mb, "MB at the peak")
 	return nil
 }
@@ -104,7 +104,7 @@ func commits(m *machine, c *costs) error {
 	}
 	slices.SortFunc(all, func(a, b spent) int { return cmp.Compare(a.Times, b.Times) })
 	s := middle(slices.Clone(all))
-	c.add("commit of 4 KB: processor", all[len(all)/2].Times, "times a bare table")
+	c.add("commit of 4 KB"+cpuTime, all[len(all)/2].Times, "times a bare table")
 	c.add("commit of 4 KB: allocations", s.Mallocs, "for each commit")
 	c.add("commit of 4 KB: allocated", s.Bytes/1000, "KB for each commit")
 	m.empty = s.Database

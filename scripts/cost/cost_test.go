@@ -57,6 +57,21 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// Beside other programs processor time is not judged, and everything else is.
+func TestABusyMachine(t *testing.T) {
+	accepted := &costs{Figures: []figure{{Name: "a" + cpuTime, Value: 10}, {Name: "a: allocations", Value: 10}}}
+	now := &costs{Figures: []figure{{Name: "a" + cpuTime, Value: 20}, {Name: "a: allocations", Value: 20}}}
+	for others, want := range map[float64]int{0: 2, quiet: 2, 2 * quiet: 1} {
+		now.Others = others
+		if dearer, hints := compare(&bytes.Buffer{}, accepted, now); len(dearer) != want || len(hints) != 2-want {
+			t.Errorf("others use %v: dearer %q, hints %q", others, dearer, hints)
+		}
+	}
+	if busy, all, err := processors(); err != nil || busy <= 0 || all < busy {
+		t.Errorf("%d ticks of %d, %v", busy, all, err)
+	}
+}
+
 func TestAccepting(t *testing.T) {
 	dir := t.TempDir()
 	file, doc := filepath.Join(dir, "cost.json"), filepath.Join(dir, "doc.md")

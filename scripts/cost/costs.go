@@ -19,6 +19,7 @@ import (
 type costs struct {
 	Figures []figure            `json:"figures"`
 	Plans   map[string][]string `json:"plans"`
+	Others  float64             `json:"-"` // the most that other programs used meanwhile, of all processors
 }
 
 // A figure is one measure.
@@ -30,6 +31,9 @@ type figure struct {
 
 // tolerance is how much a figure may rise.
 const tolerance = 1.25
+
+// cpuTime ends the names of figures that are processor time, as ratios to a floor.
+const cpuTime = ": processor"
 
 // add adds a figure, as exact as it is printed.
 func (c *costs) add(name string, value float64, unit string) {
@@ -104,6 +108,8 @@ func compare(w io.Writer, accepted, now *costs) (dearer, hints []string) {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", f.Name, short(was.Value), short(f.Value), change, f.Unit)
 		line := fmt.Sprintf("%s: %s, accepted are %s %s (%s)", f.Name, short(f.Value), short(was.Value), f.Unit, change)
 		switch {
+		case f.Value > was.Value*tolerance && now.Others > quiet && strings.HasSuffix(f.Name, cpuTime):
+			hints = append(hints, fmt.Sprintf("%s; not judged, since other programs use %.0f %% of the processors", line, 100*now.Others))
 		case f.Value > was.Value*tolerance:
 			dearer = append(dearer, line)
 		case f.Value*tolerance < was.Value:

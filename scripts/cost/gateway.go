@@ -85,7 +85,7 @@ func (c *costs) addGateway(m *machine, p play, runs []spent, none spent) error {
 	if all.Pours < p.pours {
 		return fmt.Errorf("%s: %d pours, want at least %d: make it longer in scripts/cost/gateway.go", name, all.Pours, p.pours)
 	}
-	c.add(name+": processor", times, "times a bare proxy")
+	c.add(name+cpuTime, times, "times a bare proxy")
 	c.add(name+": allocations", (all.Mallocs-none.Mallocs)/n, "for each request")
 	c.add(name+": allocated", (all.Bytes-none.Bytes)/n/1000, "KB for each request")
 	if p.stored != "" {
