@@ -51,12 +51,13 @@ fuzz() {
 
 # page: the chat's page in Chromium, at both widths and in both themes, judged by axe-core where there is npm.
 page() {
+  local axe=
   install chromium chromium
   if command -v npm >/dev/null; then
     (cd "$work" && npm pack --silent axe-core@4 >/dev/null && tar xzf axe-core-*.tgz)
-    export DECANT_AXE=$work/package/axe.min.js
+    axe=$work/package/axe.min.js
   else
     echo "SKIPPED: without npm axe-core does not judge whether everybody can use the page."
   fi
-  DECANT_BROWSER=must DECANT_FULL=1 tests go test -timeout 30m ./internal/chatserver/page
+  DECANT_AXE=$axe DECANT_BROWSER=must DECANT_FULL=1 tests go test -timeout 30m ./internal/chatserver/page
 }
