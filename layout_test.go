@@ -118,6 +118,7 @@ var layers = map[string][]string{
 	"internal/enginetest":         {"engine"},
 	"internal/recorded":           {"wire"},
 	"internal/killtest":           {"store"},
+	"internal/sandboxtest":        {".", "provider", "provider/anthropic", "provider/sandbox"},
 	"internal/chatserver":         {".", "preset", "memory", "store", "provider", "archive", "engine", "gateway/keyring", "agent", "agent/remember", "internal/whatif", "internal/receipt", "agent/permission", "agent/tools", "internal/workspace"},
 	"examples/agent":              {"*"},
 	"examples/approval":           {"*"},

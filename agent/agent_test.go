@@ -21,9 +21,9 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider"
-	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/openai"
 	"github.com/decantdev/decant/provider/sandbox"
 )
@@ -46,13 +46,7 @@ type world struct {
 func newWorld(t *testing.T, m sandbox.Model) *world {
 	t.Helper()
 	w := &world{T: t, server: sandbox.New(sandbox.Options{Model: m})}
-	rt, stop := w.server.Pipe()
-	t.Cleanup(stop)
-	c, err := anthropic.New(anthropic.Options{Base: "http://sandbox", Transport: rt, Credential: provider.Key("x-api-key", "test")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.client = c
+	w.client = sandboxtest.Client(t, w.server)
 	w.path = filepath.Join(t.TempDir(), "agent.db")
 	empty, err := empty()
 	if err == nil {
@@ -121,13 +115,6 @@ func finished(t *testing.T, events iter.Seq2[Event, error]) (all []Event, o Outc
 	return all, *all[len(all)-1].Outcome, err
 }
 
-// answers is a model that answers by the prompt.
-type answers func(p *sandbox.Prompt) sandbox.Answer
-
-func (f answers) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, error) {
-	return f(p), nil
-}
-
 func text(s string) sandbox.Block { return sandbox.Block{Kind: decant.KindText, Text: s} }
 
 func use(id, name, input string) sandbox.Block {
@@ -136,24 +123,14 @@ func use(id, name, input string) sandbox.Block {
 
 func says(blocks ...sandbox.Block) sandbox.Answer { return sandbox.Answer{Blocks: blocks} }
 
-// results returns the results in the last message of a prompt.
-func results(p *sandbox.Prompt) (out []string) {
-	for _, b := range p.Messages[len(p.Messages)-1].Blocks {
-		if b.Kind == decant.KindResult {
-			out = append(out, b.Text)
-		}
-	}
-	return out
-}
-
 // What the model asks for is made, and what came of it goes back: failures, panics and unknown names, too.
 func TestARunMakesTheCallsOfTheModel(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		if p.Answers() == 0 {
 			return says(text("I look."), use("toolu_1", "add", `{"a":2,"b":3}`), use("toolu_2", "fail", `{}`), use("toolu_3", "panics", `{}`),
 				use("toolu_4", "none", `{}`), use("toolu_5", "add", `{"a":2}`))
 		}
-		return says(text(strings.Join(results(p), "\n")))
+		return says(text(strings.Join(sandboxtest.Results(p), "\n")))
 	}))
 	type sum struct {
 		A int `json:"a"`
@@ -192,11 +169,11 @@ func TestARunMakesTheCallsOfTheModel(t *testing.T) {
 
 // Calls that change nothing are made side by side: each waits for the other one here.
 func TestReadsAreMadeSideBySide(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		if p.Answers() == 0 {
 			return says(use("toolu_1", "meet", `{}`), use("toolu_2", "meet", `{}`))
 		}
-		return says(text(strings.Join(results(p), ", ")))
+		return says(text(strings.Join(sandboxtest.Results(p), ", ")))
 	}))
 	both := make(chan bool)
 	meet := Tool{Name: "meet", ReadOnly: true, Run: func(ctx context.Context, c *Call) (Result, error) {
@@ -230,11 +207,11 @@ func count(all []Event, k EventKind) (n int) {
 
 // A long result is cut in one place, and the model is told what is missing and how to get it.
 func TestALongResultIsCut(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		if p.Answers() == 0 {
 			return says(use("toolu_1", "long", `{}`))
 		}
-		return says(text(results(p)[0]))
+		return says(text(sandboxtest.Results(p)[0]))
 	}))
 	long := Tool{Name: "long", Most: 500, Run: func(context.Context, *Call) (Result, error) {
 		return Result{Text: "BEGIN" + strings.Repeat("é", 5000) + "END", Rest: "read it with offset 9"}, nil
@@ -249,11 +226,11 @@ func TestALongResultIsCut(t *testing.T) {
 
 // A call that somebody must allow ends the run. Each of them gets its verdict; the run goes on when all have one.
 func TestCallsWaitToBeAllowed(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		if p.Answers() == 0 {
 			return says(use("toolu_1", "write", `{"n":1}`), use("toolu_2", "write", `{"n":2}`), use("toolu_3", "write", `{"n":3}`))
 		}
-		return says(text(strings.Join(results(p), "; ")))
+		return says(text(strings.Join(sandboxtest.Results(p), "; ")))
 	}))
 	var wrote []string
 	write := Tool{Name: "write", Ask: true,
@@ -295,8 +272,8 @@ func TestCallsWaitToBeAllowed(t *testing.T) {
 
 // Wherever whoever reads the events leaves, the history is one that the API takes, and nothing that was heard is lost.
 func TestLeavingAnywhereLeavesALegalHistory(t *testing.T) {
-	model := answers(func(p *sandbox.Prompt) sandbox.Answer {
-		if n := p.Answers(); n < 3 && len(results(p)) > 0 || n == 0 {
+	model := sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
+		if n := p.Answers(); n < 3 && len(sandboxtest.Results(p)) > 0 || n == 0 {
 			return says(text("Step "+fmt.Sprint(n)+" of the work."), use(fmt.Sprintf("toolu_%d_%d", n, len(p.Messages)), "read", `{}`), use(fmt.Sprintf("toolu_b%d_%d", n, len(p.Messages)), "read", `{}`))
 		}
 		return says(text("Done."))
@@ -336,11 +313,11 @@ func TestLeavingAnywhereLeavesALegalHistory(t *testing.T) {
 
 // A call whose time is over is given up, also one that does not return.
 func TestACallIsGivenUpWhenItsTimeIsOver(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		if p.Answers() == 0 {
 			return says(use("toolu_1", "slow", `{}`))
 		}
-		return says(text(results(p)[0]))
+		return says(text(sandboxtest.Results(p)[0]))
 	}))
 	slow := Tool{Name: "slow", Timeout: time.Millisecond, Run: func(ctx context.Context, _ *Call) (Result, error) {
 		<-ctx.Done()
@@ -356,7 +333,7 @@ func TestACallIsGivenUpWhenItsTimeIsOver(t *testing.T) {
 // What is said to a run under way reaches the model with the next results, and what comes too late is answered all the same.
 func TestARunCanBeSteered(t *testing.T) {
 	var s *Session
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		switch p.Answers() {
 		case 0:
 			return says(use("toolu_1", "work", `{}`))
@@ -389,7 +366,7 @@ func TestARunCanBeSteered(t *testing.T) {
 
 // A provider that is overloaded is asked again; one that stays so is the error of the run, and the session goes on afterwards.
 func TestARunOutlivesItsProvider(t *testing.T) {
-	w := newWorld(t, answers(func(*sandbox.Prompt) sandbox.Answer { return says(text("Here I am.")) }))
+	w := newWorld(t, sandboxtest.Model(func(*sandbox.Prompt) sandbox.Answer { return says(text("Here I am.")) }))
 	s := w.agent(Options{}).Session("")
 	w.server.Inject(sandbox.Fault{Kind: sandbox.FaultOverloaded})
 	if _, o, err := finished(t, s.Run(t.Context(), "Hello?")); err != nil || o.Text != "Here I am." {
@@ -409,8 +386,8 @@ func TestARunOutlivesItsProvider(t *testing.T) {
 
 // The conversation outgrows the window of its model many times over, and no request is refused.
 func TestASessionOutgrowsTheWindow(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
-		if p.Answers() > 0 && len(results(p)) > 0 {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
+		if p.Answers() > 0 && len(sandboxtest.Results(p)) > 0 {
 			return says(text("Read."))
 		}
 		return says(use(fmt.Sprintf("toolu_%d", len(p.Messages)), "read", `{}`))
@@ -455,7 +432,7 @@ func TestASessionOutgrowsTheWindow(t *testing.T) {
 
 // A fork begins with what was said, and goes its own way.
 func TestAForkGoesItsOwnWay(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer { return says(text(fmt.Sprint(len(p.Messages)))) }))
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer { return says(text(fmt.Sprint(len(p.Messages)))) }))
 	s := w.agent(Options{}).Session("first")
 	if _, _, err := finished(t, s.Run(t.Context(), "One.")); err != nil {
 		t.Fatal(err)
@@ -478,7 +455,7 @@ func TestAnAnswerOfAType(t *testing.T) {
 		Cause      string  `json:"cause"`
 		Confidence float64 `json:"confidence"`
 	}
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		if p.Answers() == 0 {
 			return says(text(`It is {"cause": "a nil map"}, I think.`))
 		}
@@ -488,7 +465,7 @@ func TestAnAnswerOfAType(t *testing.T) {
 	if err != nil || got != (verdict{"a nil map", 0.9}) || o.Stop != StopAnswered {
 		t.Errorf("got %+v, %+v, %v", got, o, err)
 	}
-	never := newWorld(t, answers(func(*sandbox.Prompt) sandbox.Answer { return says(text("no")) }))
+	never := newWorld(t, sandboxtest.Model(func(*sandbox.Prompt) sandbox.Answer { return says(text("no")) }))
 	if _, _, err := RunAs[verdict](t.Context(), never.agent(Options{}).Session(""), "Why?", nil); !errors.Is(err, ErrUntyped) {
 		t.Errorf("error %v, want ErrUntyped", err)
 	}
@@ -501,7 +478,7 @@ func TestAnAnswerOfATypeGoesOn(t *testing.T) {
 	type verdict struct {
 		Cause string `json:"cause"`
 	}
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		if p.Answers() == 0 {
 			return says(text("a nil map"))
 		}
@@ -537,7 +514,7 @@ func TestAnAnswerOfATypeGoesOn(t *testing.T) {
 
 // An option that is wrong is named.
 func TestOptionsAreChecked(t *testing.T) {
-	w := newWorld(t, answers(func(*sandbox.Prompt) sandbox.Answer { return says(text("x")) }))
+	w := newWorld(t, sandboxtest.Model(func(*sandbox.Prompt) sandbox.Answer { return says(text("x")) }))
 	run := func(context.Context, *Call) (Result, error) { return Result{}, nil }
 	for want, o := range map[string]Options{
 		"Options.Model":   {Engine: w.db.Engine()},
@@ -558,8 +535,8 @@ func TestOptionsAreChecked(t *testing.T) {
 // An agent asks a local model over Chat Completions, and outgrows its window all the same.
 func TestAnAgentOfALocalModel(t *testing.T) {
 	w := newWorld(t, nil)
-	w.server = sandbox.New(sandbox.Options{Local: []string{"qwen"}, Model: answers(func(p *sandbox.Prompt) sandbox.Answer {
-		if len(results(p)) > 0 {
+	w.server = sandbox.New(sandbox.Options{Local: []string{"qwen"}, Model: sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
+		if len(sandboxtest.Results(p)) > 0 {
 			return says(text("Read."))
 		}
 		return says(text("I read."), use("", "read", `{}`))
@@ -609,7 +586,7 @@ func TestAHookEndsARun(t *testing.T) {
 			return Hooks{AfterTool: func(context.Context, *Call, *Result) error { return end() }}
 		},
 	} {
-		w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+		w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 			if p.Answers() == 0 {
 				return says(use("", "read", `{}`), use("", "read", `{}`))
 			}
@@ -632,7 +609,7 @@ func TestAHookEndsARun(t *testing.T) {
 // A verdict that says nothing, or nothing that can be understood, allows nothing.
 func TestAnUnclearVerdictAsks(t *testing.T) {
 	for _, v := range []Verdict{{}, {Kind: "maybe"}, {Kind: Edit}, {Kind: Edit, Arguments: jsontext.Value(`{`)}} {
-		w := newWorld(t, answers(func(*sandbox.Prompt) sandbox.Answer { return says(use("", "write", `{}`)) }))
+		w := newWorld(t, sandboxtest.Model(func(*sandbox.Prompt) sandbox.Answer { return says(use("", "write", `{}`)) }))
 		write := Tool{Name: "write", Run: func(context.Context, *Call) (Result, error) {
 			t.Errorf("%+v: the call is made", v)
 			return Result{}, nil
@@ -678,7 +655,7 @@ func (f speaker) Speak(context.Context, *provider.Turn, func(provider.Delta)) (*
 
 // A call whose arguments have a name twice is a call all the same: unseen it would stay without a result.
 func TestACallWithANameTwiceIsSeen(t *testing.T) {
-	w := newWorld(t, answers(func(*sandbox.Prompt) sandbox.Answer { return says(text("x")) }))
+	w := newWorld(t, sandboxtest.Model(func(*sandbox.Prompt) sandbox.Answer { return says(text("x")) }))
 	n := 0
 	w.client = speaker(func() *provider.Answer {
 		if n++; n > 1 {
@@ -695,7 +672,7 @@ func TestACallWithANameTwiceIsSeen(t *testing.T) {
 
 // What the user shows beside his words reaches the model, and what no model can look at is refused before anything is said.
 func TestAttachments(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer { return says(text("seen")) }))
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer { return says(text("seen")) }))
 	s := w.agent(Options{}).Session("")
 	picture := Attachment{Name: "dot.gif", MediaType: "image/gif", Data: []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\xff\xff\xff\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;")}
 	note := Attachment{Name: "note.txt", MediaType: "text/plain; charset=utf-8", Data: []byte("the meeting is at \"nine\"")}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider/sandbox"
 )
@@ -40,7 +41,7 @@ func TestAtTheLimitTheFinalAnswerIsForced(t *testing.T) {
 		"big results": {Options{Budget: Budget{Tokens: 12_000}, MostResult: 200_000}, StopBudget},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, answers(reader))
+			w := newWorld(t, sandboxtest.Model(reader))
 			c.o.MaxTokens = 1000
 			c.o.Tools = []Tool{readsMuch(12_000)}
 			if name == "big results" {
@@ -81,7 +82,7 @@ func TestAtTheLimitTheFinalAnswerIsForced(t *testing.T) {
 // two thirds are used, where half were when the calls of an answer and their results were held back for, too. Results of such a call are left out, and so is the call where that does not suffice.
 func TestABudgetIsUsed(t *testing.T) {
 	const budget = 30_000
-	w := newWorld(t, answers(reader))
+	w := newWorld(t, sandboxtest.Model(reader))
 	s := w.agent(Options{Budget: Budget{Tokens: budget}, MaxTokens: 2000, Tools: []Tool{readsMuch(4000)}}).Session("")
 	_, o, err := finished(t, s.Run(t.Context(), "Find the cause."))
 	if err != nil || !o.Forced || o.Text != `{"cause":"found"}` {
@@ -95,7 +96,7 @@ func TestABudgetIsUsed(t *testing.T) {
 
 // A budget that has no room for a single answer is an error, and nothing is sent.
 func TestABudgetTooSmallForAnything(t *testing.T) {
-	w := newWorld(t, answers(reader))
+	w := newWorld(t, sandboxtest.Model(reader))
 	s := w.agent(Options{Budget: Budget{Tokens: 50}}).Session("")
 	_, o, err := finished(t, s.Run(t.Context(), "Find the cause."))
 	if got := fmt.Sprintf("%s", s.Messages()); got != `[{"role":"user","content":[{"type":"text","text":"Find the cause."}]}]` {
@@ -116,7 +117,7 @@ func TestRunsThatShareAnAllowance(t *testing.T) {
 
 // race lets eight runs share an allowance of so many tokens.
 func race(t *testing.T, most int) {
-	w := newWorld(t, answers(reader))
+	w := newWorld(t, sandboxtest.Model(reader))
 	shared := NewAllowance(Budget{Tokens: most})
 	var runs, begun sync.WaitGroup
 	var mu sync.Mutex

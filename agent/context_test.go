@@ -4,17 +4,18 @@ import (
 	"context"
 	"testing"
 
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 )
 
 // A tool knows for which session it is called, and the hooks around a run have its context.
 func TestACallKnowsItsSession(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		if p.Answers() == 0 {
 			return says(use("", "where", `{}`))
 		}
-		return says(text(results(p)[0]))
+		return says(text(sandboxtest.Results(p)[0]))
 	}))
 	type key struct{}
 	var at string

@@ -9,12 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
 // What a call shows reaches the model as an image, in a legal request; what is no image is named.
 func TestAResultShowsImages(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		if p.Answers() == 0 {
 			return says(use("", "look", `{}`))
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -79,7 +80,7 @@ func same(t *testing.T, left, opened *Session) {
 
 // A session that outgrew its window goes on in another process, with what was poured of it; of two that go on with it, one does.
 func TestASessionGoesOnElsewhere(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		if strings.HasPrefix(heardLast(p), "Read") {
 			return says(use(fmt.Sprintf("toolu_%d", len(p.Messages)), "read", `{}`))
 		}
@@ -134,11 +135,11 @@ func TestACallIsAllowedElsewhere(t *testing.T) {
 		{Verdict{Kind: Edit, Arguments: jsontext.Value(`{"path":"b.txt"}`)}, "deleted b.txt"},
 	} {
 		t.Run(string(c.v.Kind), func(t *testing.T) {
-			w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+			w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 				if p.Answers() == 0 {
 					return says(use("toolu_1", "delete", `{"path":"a.txt"}`))
 				}
-				return says(text("I am told: " + strings.Join(results(p), "|")))
+				return says(text("I am told: " + strings.Join(sandboxtest.Results(p), "|")))
 			}))
 			type args struct {
 				Path string `json:"path"`
@@ -177,7 +178,7 @@ func TestACallIsAllowedElsewhere(t *testing.T) {
 
 // What was said to a run, and to one that ended before it could be read, is read in another process.
 func TestWhatWasSaidIsReadElsewhere(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		return says(text("heard: " + heardLast(p)))
 	}))
 	o := Options{Journals: w.db.Store()}
@@ -198,7 +199,7 @@ func TestWhatWasSaidIsReadElsewhere(t *testing.T) {
 
 // A session can be taken back to before any turn, forked from there, named, and is found again in that state.
 func TestASessionIsRewound(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		if strings.HasPrefix(heardLast(p), "call") {
 			return says(use(fmt.Sprintf("toolu_%d", p.Answers()), "none", `{}`))
 		}
@@ -271,7 +272,7 @@ func TestABrokenHistoryIsMended(t *testing.T) {
 		"it is empty":           {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer { return says(text("fine")) }))
+			w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer { return says(text("fine")) }))
 			var messages []jsontext.Value
 			for _, m := range history {
 				messages = append(messages, jsontext.Value(m))
@@ -288,7 +289,7 @@ func TestABrokenHistoryIsMended(t *testing.T) {
 			w.legal()
 		})
 	}
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer { return says(text("fine")) }))
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer { return says(text("fine")) }))
 	for _, m := range []string{`{`, `{"role":"system","content":"x"}`, `{"role":"user"}`, `[]`} {
 		if _, err := w.agent(Options{}).Load("", []jsontext.Value{jsontext.Value(m)}); err == nil || !strings.Contains(err.Error(), "message 1") {
 			t.Errorf("load %s: %v, want an error that names message 1", m, err)
@@ -315,7 +316,7 @@ func (f *full) AddSteps(ctx context.Context, a *store.Addition) error {
 func TestNothingIsDoneThatCannotBeWrittenDown(t *testing.T) {
 	for after := range 5 {
 		made := 0
-		w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+		w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 			if p.Answers() == 0 {
 				return says(use("toolu_1", "act", `{}`))
 			}
@@ -361,7 +362,7 @@ func TestNothingIsDoneThatCannotBeWrittenDown(t *testing.T) {
 // A run that has failed can be gone on with without anything being said.
 func TestAFailedRunGoesOn(t *testing.T) {
 	fail := true
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer { return says(text("fine")) }))
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer { return says(text("fine")) }))
 	a := w.agent(Options{Hooks: Hooks{BeforeModel: func(context.Context, []byte) error {
 		if fail {
 			return errors.New("no")
@@ -383,7 +384,7 @@ func TestAFailedRunGoesOn(t *testing.T) {
 
 // What was said with a key is not said again with it, wherever.
 func TestWhatWasSaidIsNotSaidTwice(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer { return says(text(fmt.Sprint(len(p.Messages)))) }))
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer { return says(text(fmt.Sprint(len(p.Messages)))) }))
 	o := Options{Journals: w.db.Store()}
 	s := w.agent(o).Session("")
 	for i := range 150 {
@@ -402,7 +403,7 @@ func TestWhatWasSaidIsNotSaidTwice(t *testing.T) {
 
 // What the agent itself says to its model is no turn of the user, and nothing that he said.
 func TestWhatTheAgentSaysIsNoTurn(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		if p.Answers() == 0 {
 			return sandbox.Answer{Blocks: []sandbox.Block{text("The beginning,")}, Stop: "max_tokens"}
 		}
@@ -426,7 +427,7 @@ func TestWhatTheAgentSaysIsNoTurn(t *testing.T) {
 
 // A run that goes on after it has failed is under way again: who opens its session after a kill knows that.
 func TestWhatGoesOnIsUnderWay(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer { return says(text("fine")) }))
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer { return says(text("fine")) }))
 	refused := errors.New("not now")
 	hook := func(context.Context, []byte) error { return refused }
 	s := w.agent(Options{Journals: w.db.Store(), Hooks: Hooks{BeforeModel: hook}}).Session("s")
@@ -460,7 +461,7 @@ func (p patient) Summarize(ctx context.Context, _ policy.SummaryInput) (policy.S
 
 // Whoever watches is told while a pour takes its time, not behind it.
 func TestAPourThatTakesAWhileIsTold(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		if strings.HasPrefix(heardLast(p), "Read") {
 			return says(use(fmt.Sprintf("toolu_%d", len(p.Messages)), "read", `{}`))
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -198,8 +199,8 @@ func TestAMomentIsWhatCameToTheAPI(t *testing.T) {
 	runs, pours, moments := 0, 0, 0
 	rapid.Check(t, func(r *rapid.T) {
 		w := &pastWorld{T: r, t: t, path: filepath.Join(t.TempDir(), "past.db"), got: []map[int]string{{}}}
-		w.server = sandbox.New(sandbox.Options{Model: answers(func(p *sandbox.Prompt) sandbox.Answer {
-			if said := heardLast(p); strings.HasPrefix(said, "Read") && len(results(p)) == 0 {
+		w.server = sandbox.New(sandbox.Options{Model: sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
+			if said := heardLast(p); strings.HasPrefix(said, "Read") && len(sandboxtest.Results(p)) == 0 {
 				return says(text("I look."), use(fmt.Sprintf("toolu_%d", len(p.Messages)), "read", `{}`))
 			}
 			return says(text(fmt.Sprintf("I read %d messages.", len(p.Messages))))
@@ -245,7 +246,7 @@ func TestAMomentIsWhatCameToTheAPI(t *testing.T) {
 
 // What is no answer of the model, or none of this session's, has no moment.
 func TestWhatHasNoMoment(t *testing.T) {
-	w := newWorld(t, answers(func(*sandbox.Prompt) sandbox.Answer { return says(text("Yes.")) }))
+	w := newWorld(t, sandboxtest.Model(func(*sandbox.Prompt) sandbox.Answer { return says(text("Yes.")) }))
 	a := w.agent(Options{})
 	s, err := a.Load("", []jsontext.Value{jsontext.Value(`{"role":"user","content":"Hello."}`), jsontext.Value(`{"role":"assistant","content":"Hello!"}`)})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/preset"
 )
 
@@ -16,7 +17,7 @@ func TestAnAgentGoesOnBehindAPause(t *testing.T) {
 	}
 	for name, tokens := range map[string]int{"room": 2_000_000, "no room": 320_000} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, answers(reader))
+			w := newWorld(t, sandboxtest.Model(reader))
 			s := w.agent(Options{
 				Model: "claude-opus-4-6", Preset: set, Turns: 12, MaxTokens: 1000, MostResult: 100_000, Tools: []Tool{readsMuch(50_000)}, Budget: Budget{Tokens: tokens},
 			}).Session("")

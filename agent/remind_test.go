@@ -7,14 +7,15 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
 // The request that was poured ends with the reminder, and no other one has a new one.
 func TestTheModelIsRemindedAfterAPour(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
-		if len(results(p)) > 0 {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
+		if len(sandboxtest.Results(p)) > 0 {
 			return says(text("Read."))
 		}
 		return says(use(fmt.Sprintf("toolu_%d", len(p.Messages)), "read", `{}`))

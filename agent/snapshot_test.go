@@ -18,6 +18,7 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -57,7 +58,7 @@ func member(p *sandbox.Prompt) sandbox.Answer {
 	last := p.Messages[len(p.Messages)-1].Blocks
 	told, n := last[len(last)-1].Text, len(p.Messages)
 	switch {
-	case len(results(p)) > 0:
+	case len(sandboxtest.Results(p)) > 0:
 		return says(text("Done."))
 	case strings.HasPrefix(told, "Delegate"):
 		return says(use(fmt.Sprintf("toolu_a%d", n), "delegate", `{"task":"Task one."}`), use(fmt.Sprintf("toolu_b%d", n), "delegate", `{"task":"Task two."}`))
@@ -77,7 +78,7 @@ func sizes(ms []jsontext.Value) (n int) {
 // Delegates begin with the bytes that the model was sent when it asked for them, poured as they were, side by side; and what each
 // of them says and pours afterwards stays its own.
 func TestDelegatesBeginWithOneSnapshot(t *testing.T) {
-	w := newWorld(t, answers(member))
+	w := newWorld(t, sandboxtest.Model(member))
 	var mu sync.Mutex
 	var seals []*Snapshot
 	var begun []*Session
@@ -142,7 +143,7 @@ func TestDelegatesBeginWithOneSnapshot(t *testing.T) {
 
 // An agent with a smaller window gets a projection, which has a hash of its own.
 func TestASnapshotIsPouredWhereItDoesNotFit(t *testing.T) {
-	w := newWorld(t, answers(member))
+	w := newWorld(t, sandboxtest.Model(member))
 	var snap *Snapshot
 	seal := Tool{Name: "delegate", Run: func(ctx context.Context, _ *Call) (Result, error) {
 		snap = SnapshotOf(ctx)
@@ -183,7 +184,7 @@ func TestASnapshotIsPouredWhereItDoesNotFit(t *testing.T) {
 // What is sent of a snapshot is the same where its conversation was poured meanwhile, at this very place, and where the engine knows
 // nothing of it. It is the same once more when another process opens the session before it was answered.
 func TestASnapshotIsSealed(t *testing.T) {
-	w := newWorld(t, answers(member))
+	w := newWorld(t, sandboxtest.Model(member))
 	var snap *Snapshot
 	seal := Tool{Name: "delegate", Run: func(ctx context.Context, _ *Call) (Result, error) {
 		snap = SnapshotOf(ctx)
@@ -278,7 +279,7 @@ func TestASnapshotIsSealed(t *testing.T) {
 // A pour that somebody takes back while a delegate begins leaves more in the conversation than the window takes. What was sealed has room, and
 // is what the delegate is sent: no projection.
 func TestASnapshotOutlivesAnUndo(t *testing.T) {
-	w := newWorld(t, answers(member))
+	w := newWorld(t, sandboxtest.Model(member))
 	var snap *Snapshot
 	var s *Session
 	seal := Tool{Name: "delegate", Run: func(ctx context.Context, _ *Call) (Result, error) {
@@ -328,7 +329,7 @@ func undoAll(ctx context.Context, e *engine.Engine, k store.Key) error {
 
 // A delegation that somebody allows in another process begins with what the model was sent in the first one.
 func TestASnapshotIsTheSameElsewhere(t *testing.T) {
-	w := newWorld(t, answers(member))
+	w := newWorld(t, sandboxtest.Model(member))
 	var snap *Snapshot
 	seal := Tool{Name: "delegate", Ask: true, Run: func(ctx context.Context, _ *Call) (Result, error) {
 		snap = SnapshotOf(ctx)

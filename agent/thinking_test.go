@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -72,7 +73,7 @@ func requests(t *testing.T, s *sandbox.Server) (out []string) {
 }
 
 // steps is a model that reads so often in each turn, and thinks if it may.
-func steps(n int) answers {
+func steps(n int) sandboxtest.Model {
 	return func(p *sandbox.Prompt) sandbox.Answer {
 		thought := sandbox.Block{Kind: decant.KindThinking, Text: strings.Repeat("Where could it be? ", 20)}
 		if k := p.Answers(); k%(n+1) < n {
@@ -195,7 +196,7 @@ func TestThePriceOfAThinkingSchedule(t *testing.T) {
 
 // A budget holds, though what thinking may take comes on top of an answer.
 func TestThinkingWithinABudget(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		a := reader(p)
 		return says(append([]sandbox.Block{{Kind: decant.KindThinking, Text: strings.Repeat("Where could it be? ", 3000)}}, a.Blocks...)...)
 	}))

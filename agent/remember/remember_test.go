@@ -18,6 +18,7 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
@@ -39,12 +40,8 @@ type world struct {
 func newWorld(t *testing.T, m sandbox.Model, o embedded.Options) *world {
 	t.Helper()
 	w := &world{T: t, server: sandbox.New(sandbox.Options{Model: m})}
-	rt, stop := w.server.Pipe()
-	t.Cleanup(stop)
+	w.client = sandboxtest.Client(t, w.server)
 	var err error
-	if w.client, err = anthropic.New(anthropic.Options{Base: "http://sandbox", Transport: rt, Credential: provider.Key("x-api-key", "test")}); err != nil {
-		t.Fatal(err)
-	}
 	o.Account, o.Engine.Timeouts = &provider.Account{Client: w.client}, enginetest.Patient
 	if w.db, err = embedded.Open(t.Context(), filepath.Join(t.TempDir(), "agent.db"), &o); err != nil {
 		t.Fatal(err)
@@ -106,13 +103,6 @@ func (w *world) legal() {
 	}
 }
 
-// answers is a model that answers by the prompt.
-type answers func(p *sandbox.Prompt) sandbox.Answer
-
-func (f answers) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, error) {
-	return f(p), nil
-}
-
 func says(blocks ...sandbox.Block) sandbox.Answer { return sandbox.Answer{Blocks: blocks} }
 
 func text(s string) sandbox.Block { return sandbox.Block{Kind: decant.KindText, Text: s} }
@@ -132,7 +122,7 @@ func result(p *sandbox.Prompt) string {
 }
 
 // An operator is a model that makes the one call that the user types ("recall {...}") and repeats what it returns.
-var operator = answers(func(p *sandbox.Prompt) sandbox.Answer {
+var operator = sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 	if r := result(p); r != "" {
 		return says(text(r))
 	}
@@ -235,9 +225,9 @@ func TestForgettingIsAskedFor(t *testing.T) {
 var preference = regexp.MustCompile(`I prefer [a-z0-9-]+ for (\w+)`)
 
 // A keeper is a Reader that saves with save_memory, in the turn before a pour, the newest preference about each thing that it sees.
-var keeper = answers(func(p *sandbox.Prompt) sandbox.Answer {
+var keeper = sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 	if strings.TrimSpace(p.Last(decant.RoleUser)) != memory.ToolPrompt {
-		noted := answers(func(*sandbox.Prompt) sandbox.Answer { return says(text("Noted.")) })
+		noted := sandboxtest.Model(func(*sandbox.Prompt) sandbox.Answer { return says(text("Noted.")) })
 		a, err := sandbox.Reader{Else: noted}.Answer(context.Background(), p)
 		if err != nil {
 			return says(text(err.Error()))

@@ -8,13 +8,14 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 )
 
 // A caller makes the calls that the user types, and answers from what it sees otherwise.
-var caller = answers(func(p *sandbox.Prompt) sandbox.Answer {
+var caller = sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 	if last := p.Last(decant.RoleUser); strings.HasPrefix(last, "save_memory ") || strings.HasPrefix(last, "recall ") {
 		return operator(p)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/team"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -70,7 +71,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 
 // What no file can show is said by New, with the place that it comes from.
 func TestNewSaysWhatIsWrong(t *testing.T) {
-	w := newWorld(t, answers(func(*sandbox.Prompt) sandbox.Answer { return says(text("x")) }))
+	w := newWorld(t, sandboxtest.Model(func(*sandbox.Prompt) sandbox.Answer { return says(text("x")) }))
 	f, err := team.Parse("t.yaml", []byte("members:\n- name: a\n  description: b\n  tools: [read, fly]"))
 	if err != nil {
 		t.Fatal(err)
@@ -112,8 +113,8 @@ func TestReadDir(t *testing.T) {
 	if d := cmp.Diff(want, ms, cmpopts.IgnoreUnexported(team.Member{})); d != "" {
 		t.Fatal(d)
 	}
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
-		if task(p) == "" && len(results(p)) == 0 {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
+		if task(p) == "" && len(sandboxtest.Results(p)) == 0 {
 			return delegates(p, "code-reviewer", "twin")
 		}
 		return says(text("Done."))

@@ -25,6 +25,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/killtest"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
@@ -84,7 +85,7 @@ func work(ctx context.Context, v *killtest.Victim) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	rt, stop := sandbox.New(sandbox.Options{Model: answers(planned)}).Pipe()
+	rt, stop := sandbox.New(sandbox.Options{Model: sandboxtest.Model(planned)}).Pipe()
 	defer stop()
 	client, err := anthropic.New(anthropic.Options{Base: "http://sandbox", Transport: rt, Credential: provider.Key("x-api-key", "test")})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/team"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -16,14 +17,14 @@ import (
 func TestATeamGoesOnElsewhere(t *testing.T) {
 	var held atomic.Bool
 	stop := make(chan bool)
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		switch {
 		case task(p) != "":
 			return says(text("I look."), use("", "look", `{}`))
 		case strings.HasPrefix(told(p), "Delegate"):
 			return delegates(p, "marco", "sara")
-		case len(results(p)) > 0:
-			return says(text(strings.Join(results(p), " | ")))
+		case len(sandboxtest.Results(p)) > 0:
+			return says(text(strings.Join(sandboxtest.Results(p), " | ")))
 		}
 		return says(text("Noted."))
 	}))

@@ -24,6 +24,7 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
@@ -86,7 +87,7 @@ const arenaAnswer = 1000
 func newArena(t testing.TB) *arena {
 	t.Helper()
 	a := &arena{TB: t, rng: rand.New(rand.NewPCG(0, 0)), sealed: map[int]*request{}}
-	a.server = sandbox.New(sandbox.Options{Model: answers(a.answer), Window: arenaWindow, LogSize: 10_000, LogBytes: 1 << 30})
+	a.server = sandbox.New(sandbox.Options{Model: sandboxtest.Model(a.answer), Window: arenaWindow, LogSize: 10_000, LogBytes: 1 << 30})
 	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		a.rest()
 		a.server.ServeHTTP(rw, r)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/team"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
 )
@@ -19,12 +20,12 @@ import (
 // The coordinator delegates, three delegates work at the same time from the state that it delegated with, and it goes on with what they
 // answer. Two of them have its tools and its model: the provider reads what they begin with from its cache.
 func TestATeamWorks(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		switch {
-		case len(results(p)) > 0 && strings.HasPrefix(results(p)[0], "delegation "):
-			return says(text("All: " + strings.Join(results(p), " | ")))
-		case len(results(p)) > 0:
-			return says(text("It is " + results(p)[0]))
+		case len(sandboxtest.Results(p)) > 0 && strings.HasPrefix(sandboxtest.Results(p)[0], "delegation "):
+			return says(text("All: " + strings.Join(sandboxtest.Results(p), " | ")))
+		case len(sandboxtest.Results(p)) > 0:
+			return says(text("It is " + sandboxtest.Results(p)[0]))
 		case task(p) != "":
 			return says(use("", "meet", `{}`))
 		}
@@ -107,10 +108,10 @@ func TestAFailureIsAResult(t *testing.T) {
 		"no request": {call: `{"to":"marco","task":"x"}`, does: sandbox.Answer{Stop: "invalid"}, want: "to marco: "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+			w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 				switch {
-				case len(results(p)) > 0:
-					return says(text(results(p)[0]))
+				case len(sandboxtest.Results(p)) > 0:
+					return says(text(sandboxtest.Results(p)[0]))
 				case p.Choice == "none":
 					return says(text("That is all."))
 				case task(p) != "":
@@ -137,7 +138,7 @@ func TestAFailureIsAResult(t *testing.T) {
 // final answer, as the coordinator does.
 func TestDelegatesShareAnAllowance(t *testing.T) {
 	for most := 40_000; most <= 100_000; most += 20_000 {
-		w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+		w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 			switch {
 			case p.Choice == "none":
 				return says(text("That is all."))
@@ -172,7 +173,7 @@ func TestDelegatesShareAnAllowance(t *testing.T) {
 
 // The coordinator's run ends, its delegates end with it, and it goes on afterwards.
 func TestDelegatesEndWithTheRun(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		switch {
 		case task(p) != "":
 			return says(use("", "hang", `{}`))
@@ -208,11 +209,11 @@ func TestDelegatesEndWithTheRun(t *testing.T) {
 // However much is poured after a delegation, the model has the ledger before it, and can read every answer.
 func TestTheLedgerSurvivesEveryPour(t *testing.T) {
 	n := 0
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		switch {
 		case task(p) != "":
 			return says(text("RESULT " + task(p) + strings.Repeat(" and so on", 500) + " END"))
-		case len(results(p)) > 0:
+		case len(sandboxtest.Results(p)) > 0:
 			return says(text("Read."))
 		case strings.HasPrefix(told(p), "Delegate"):
 			return delegates(p, "marco")

@@ -20,8 +20,8 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/provider"
-	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -39,12 +39,7 @@ type world struct {
 func newWorld(t testing.TB, m sandbox.Model) *world {
 	t.Helper()
 	w := &world{TB: t, server: sandbox.New(sandbox.Options{Model: m, LogSize: 10_000, LogBytes: 1 << 30}), path: filepath.Join(t.TempDir(), "team.db")}
-	rt, stop := w.server.Pipe()
-	t.Cleanup(stop)
-	var err error
-	if w.client, err = anthropic.New(anthropic.Options{Base: "http://sandbox", Transport: rt, Credential: provider.Key("x-api-key", "test")}); err != nil {
-		t.Fatal(err)
-	}
+	w.client = sandboxtest.Client(t, w.server)
 	w.db = w.open()
 	return w
 }
@@ -100,13 +95,6 @@ func ran(t testing.TB, events iter.Seq2[agent.Event, error]) (all []agent.Event,
 	return all, *all[len(all)-1].Outcome, err
 }
 
-// answers is a model that answers by the prompt.
-type answers func(p *sandbox.Prompt) sandbox.Answer
-
-func (f answers) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, error) {
-	return f(p), nil
-}
-
 func text(s string) sandbox.Block { return sandbox.Block{Kind: decant.KindText, Text: s} }
 
 func use(id, name, input string) sandbox.Block {
@@ -122,16 +110,6 @@ func delegates(p *sandbox.Prompt, names ...string) sandbox.Answer {
 		blocks = append(blocks, use("", "delegate", fmt.Sprintf(`{"to":%q,"task":"Task %s %d."}`, name, name, len(p.Messages))))
 	}
 	return says(blocks...)
-}
-
-// results returns the results in the last message of a prompt.
-func results(p *sandbox.Prompt) (out []string) {
-	for _, b := range p.Messages[len(p.Messages)-1].Blocks {
-		if b.Kind == decant.KindResult {
-			out = append(out, b.Text)
-		}
-	}
-	return out
 }
 
 // told returns the texts of the last message of a prompt.

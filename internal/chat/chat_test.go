@@ -16,6 +16,7 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/team"
 	"github.com/decantdev/decant/internal/project"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
@@ -128,13 +129,6 @@ func once(t *testing.T, c *Chat, q Question) (string, *Result, error) {
 	return out.String(), r, err
 }
 
-// answers is a model that answers by the prompt.
-type answers func(p *sandbox.Prompt) sandbox.Answer
-
-func (f answers) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, error) {
-	return f(p), nil
-}
-
 func text(s string) sandbox.Answer {
 	return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindText, Text: s}}}
 }
@@ -144,7 +138,7 @@ func use(name, input string) sandbox.Answer {
 }
 
 // reader reads each file that it is told to, once, and answers whether it can see a secret. It knows nothing but its prompt.
-func reader(secret string) answers {
+func reader(secret string) sandboxtest.Model {
 	return func(p *sandbox.Prompt) sandbox.Answer {
 		last := p.Messages[len(p.Messages)-1].Blocks
 		b := last[len(last)-1]
@@ -185,7 +179,7 @@ func writes(wrote *[]string) agent.Tool {
 }
 
 func TestASkillIsReadOnDemand(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		if p.Answers() == 0 {
 			return use("skill", `{"name":"release"}`)
 		}
@@ -318,7 +312,7 @@ func TestOpen(t *testing.T) {
 
 // What the agent saves is listed, and found by another session of the project.
 func TestMemories(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		last := p.Messages[len(p.Messages)-1].Blocks
 		switch b := last[len(last)-1]; b.Text {
 		case "Remember tabs.":
@@ -382,7 +376,7 @@ func TestTyped(t *testing.T) {
 
 // The agent hands a part of its work to a delegate, which begins with what was said; the newest session is still the one that was talked in.
 func TestATeam(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		last := p.Messages[len(p.Messages)-1].Blocks
 		switch b := last[len(last)-1]; {
 		case b.Kind == decant.KindResult:

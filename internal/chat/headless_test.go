@@ -8,12 +8,13 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
 // What would ask is denied where nobody can be asked, and the result names it.
 func TestUnattended(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		if p.Answers() == 0 {
 			return use("write", `{"text":"x"}`)
 		}
@@ -29,7 +30,7 @@ func TestUnattended(t *testing.T) {
 }
 
 func TestFormats(t *testing.T) {
-	model := answers(func(p *sandbox.Prompt) sandbox.Answer { return text("It is Friday.") })
+	model := sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer { return text("It is Friday.") })
 	w := newWorld(t, model)
 	out, _, err := once(t, w.chat(Options{}), Question{Text: "When?", Format: FormatText})
 	if err != nil || out != "It is Friday.\n" {
@@ -73,7 +74,7 @@ func TestSchema(t *testing.T) {
 		"the second": {[]string{`{"day":"Someday"}`, `{"day":"Monday"}`}, `{"day":"Monday"}`},
 		"never":      {[]string{"Friday", `{"when":"Friday"}`, `{"day":"Friday"}`}, ""},
 	} {
-		w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer { return text(tc.said[p.Answers()]) }))
+		w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer { return text(tc.said[p.Answers()]) }))
 		out, r, err := once(t, w.chat(Options{}), Question{Text: "When?", Schema: schema, Format: FormatText})
 		if tc.want == "" {
 			if !errors.Is(err, ErrForm) || r.Value != nil {
@@ -94,7 +95,7 @@ func TestSchema(t *testing.T) {
 
 // A limit ends in an answer, and all runs of a session share what it may cost.
 func TestLimits(t *testing.T) {
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		if p.Choice == "none" {
 			return text("That is all.")
 		}

@@ -12,11 +12,12 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/tools"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
 // operator is a model that makes the calls that it is told to, one on each line, and then says which model it is.
-var operator = answers(func(p *sandbox.Prompt) sandbox.Answer {
+var operator = sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 	done, asked := 0, ""
 	for i := len(p.Messages) - 1; i >= 0 && asked == ""; i-- {
 		switch b := p.Messages[i].Blocks; {

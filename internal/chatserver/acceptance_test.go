@@ -10,6 +10,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/provider/sandbox"
 )
@@ -60,7 +61,7 @@ func accept(t *testing.T) *acceptance {
 		i := n.Add(1)
 		return agent.Result{Text: fmt.Sprintf("HEAD-%d-", i) + strings.Repeat("the invoice is paid ", 300) + fmt.Sprintf("-TAIL-%d", i)}, nil
 	}}
-	clerk := answers(func(p *sandbox.Prompt) sandbox.Answer {
+	clerk := sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		if p.Model == "claude-haiku-4-5" {
 			a, err := sandbox.Summarizer{}.Answer(context.Background(), p)
 			if err != nil {

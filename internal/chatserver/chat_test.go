@@ -13,6 +13,7 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/internal/eventually"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 )
@@ -100,7 +101,7 @@ func (h *heardBy) take(e arrived) {
 // beside others and after a restart.
 func TestNoWordIsLostOrDoubled(t *testing.T) {
 	long := strings.Repeat("many words, one after the other; ", 40)
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer { return says(fmt.Sprint(len(p.Messages), " ", long)) }))
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer { return says(fmt.Sprint(len(p.Messages), " ", long)) }))
 	id := w.session()
 	listen := func(lastID string) *http.Response {
 		h := map[string]string{}
@@ -158,7 +159,7 @@ func TestNoWordIsLostOrDoubled(t *testing.T) {
 
 // A run goes on when whoever began it leaves; what is said meanwhile is read by it; it can be stopped.
 func TestARunOutlivesItsListener(t *testing.T) {
-	m := slowly{answers: echo, let: make(chan struct{}, 10)}
+	m := slowly{Model: echo, let: make(chan struct{}, 10)}
 	w := newWorld(t, m)
 	id := w.session()
 	path := "/v1/sessions/" + id
@@ -241,7 +242,7 @@ func TestApprovals(t *testing.T) {
 	for _, c := range []struct{ body, want string }{
 		{`{"kind":"allow"}`, "sent to ann"}, {`{"kind":"deny","reason":"not now"}`, "not now"}, {`{"kind":"edit","arguments":{"to":"bob"}}`, "sent to bob"},
 	} {
-		w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+		w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 			if p.Answers() == 0 {
 				return uses("toolu_1", "send", `{"to":"ann"}`)
 			}
@@ -365,7 +366,7 @@ func TestContext(t *testing.T) {
 		n++
 		return agent.Result{Text: strings.Repeat(fmt.Sprintf("mail %d about contract %d\n", n, 7000+n), 1200)}, nil
 	}}
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		if strings.HasPrefix(last(p), "look") {
 			return uses(fmt.Sprintf("toolu_%d", len(p.Messages)), "search", `{}`)
 		}
@@ -408,7 +409,7 @@ func TestContext(t *testing.T) {
 
 // A run that was under way when the process died goes on by itself when the service begins.
 func TestInterruptedRunsGoOn(t *testing.T) {
-	m := slowly{answers: echo, let: make(chan struct{}, 1)}
+	m := slowly{Model: echo, let: make(chan struct{}, 1)}
 	w := newWorld(t, m)
 	id := w.session()
 	res := w.do(httpCall{method: "POST", path: "/v1/sessions/" + id + "/messages", body: `{"text":"hi"}`})
@@ -433,7 +434,7 @@ func TestInterruptedRunsGoOn(t *testing.T) {
 
 // Nobody begins anything when the service ends, and it waits for what is under way.
 func TestTheServiceEnds(t *testing.T) {
-	m := slowly{answers: echo, let: make(chan struct{}, 1)}
+	m := slowly{Model: echo, let: make(chan struct{}, 1)}
 	w := newWorld(t, m)
 	id := w.session()
 	res := w.do(httpCall{method: "POST", path: "/v1/sessions/" + id + "/messages", body: `{"text":"hi"}`})

@@ -9,6 +9,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 
 	"github.com/decantdev/decant/gateway/keyring"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 )
@@ -166,7 +167,7 @@ func TestAnOpenAIClient(t *testing.T) {
 // A listener that does not read keeps nobody else waiting.
 func TestASlowListener(t *testing.T) {
 	long := strings.Repeat("x", 20_000)
-	w := newWorld(t, answers(func(*sandbox.Prompt) sandbox.Answer { return says(long) }))
+	w := newWorld(t, sandboxtest.Model(func(*sandbox.Prompt) sandbox.Answer { return says(long) }))
 	id := w.session()
 	slow := w.do(httpCall{method: "GET", path: "/v1/sessions/" + id + "/events"}) // and nothing of it is read
 	defer slow.Body.Close()

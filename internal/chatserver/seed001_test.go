@@ -14,6 +14,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/internal/eventually"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -34,7 +35,7 @@ func secretary(p *sandbox.Prompt) sandbox.Answer {
 		}
 		return out
 	}
-	noted := answers(func(*sandbox.Prompt) sandbox.Answer { return says("Noted.") })
+	noted := sandboxtest.Model(func(*sandbox.Prompt) sandbox.Answer { return says("Noted.") })
 	a, err := sandbox.Reader{Else: noted}.Answer(context.Background(), p)
 	if err != nil {
 		return says(err.Error())
@@ -78,7 +79,7 @@ func months(t *testing.T, recall bool) {
 		i := n.Add(1)
 		return agent.Result{Text: strings.Repeat(fmt.Sprintf("mail %d: the invoice %d is paid, thank you\n", i, 4000+i), 900/share)}, nil
 	}}
-	w := newWorld(t, answers(secretary), func(w *world) { w.recall, w.tools = recall, []agent.Tool{mail} })
+	w := newWorld(t, sandboxtest.Model(secretary), func(w *world) { w.recall, w.tools = recall, []agent.Tool{mail} })
 	value := func() string { return fmt.Sprintf("brew-%x", rand.Uint32()) }
 	wrong, right, decoy := value(), value(), value()
 	get[any](w, 201, httpCall{method: "POST", path: "/v1/agents", body: fmt.Sprintf(

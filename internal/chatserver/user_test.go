@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -41,7 +42,7 @@ func TestTheUsersEventIsTheMessage(t *testing.T) {
 }
 
 // counts is a model that says how many images it sees.
-var counts = answers(func(p *sandbox.Prompt) sandbox.Answer {
+var counts = sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 	n := 0
 	for _, m := range p.Messages {
 		for _, b := range m.Blocks {

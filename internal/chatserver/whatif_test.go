@@ -9,6 +9,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/eventually"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 )
@@ -20,7 +21,7 @@ type kept struct {
 }
 
 // savers is a model that saves what it is told to ("save TEXT"), looks for what it is asked ("recall WORD"), and says who it is.
-var savers = answers(func(p *sandbox.Prompt) sandbox.Answer {
+var savers = sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 	b := p.Messages[len(p.Messages)-1].Blocks[0]
 	what, ok := strings.CutPrefix(b.Text, "save ")
 	switch {

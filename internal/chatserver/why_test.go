@@ -8,13 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/decantdev/decant/internal/receipt"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
 // An answer says what it rests on, and says the same after pours, undone pours, a restart, and in a branch.
 func TestWhyOverTheAPI(t *testing.T) {
 	filler := strings.Repeat("Some words about the weather on the coast. ", 250)
-	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		if strings.Contains(last(p), "rent") {
 			return says("The flat in Rua da Rosa costs 1450 a month. The garage costs 777 a month.")
 		}

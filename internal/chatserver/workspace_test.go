@@ -11,11 +11,12 @@ import (
 
 	"github.com/decantdev/decant/agent/tools"
 	"github.com/decantdev/decant/internal/eventually"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
 // orders is a model that makes the call that it is told to, as "TOOL {...}", and then says what came of it.
-var orders = answers(func(p *sandbox.Prompt) sandbox.Answer {
+var orders = sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 	text := last(p)
 	name, arguments, ok := strings.Cut(text, " ")
 	if i := strings.LastIndex(arguments, "}"); ok && strings.HasPrefix(arguments, "{") && i > 0 {

@@ -25,6 +25,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/internal/enginetest"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -242,23 +243,16 @@ func events(t testing.TB, res *http.Response, do func(arrived) bool) {
 	}
 }
 
-// answers is a model that answers by the prompt.
-type answers func(p *sandbox.Prompt) sandbox.Answer
-
-func (f answers) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, error) {
-	return f(p), nil
-}
-
 // slowly is a model that answers when it is let.
 type slowly struct {
-	answers
+	sandboxtest.Model
 	let chan struct{}
 }
 
 func (f slowly) Answer(ctx context.Context, p *sandbox.Prompt) (sandbox.Answer, error) {
 	select {
 	case <-f.let:
-		return f.answers(p), nil
+		return f.Model(p), nil
 	case <-ctx.Done():
 		return sandbox.Answer{}, ctx.Err()
 	}
@@ -282,7 +276,7 @@ func last(p *sandbox.Prompt) string {
 }
 
 // echo is a model that says what it heard.
-var echo = answers(func(p *sandbox.Prompt) sandbox.Answer { return says(fmt.Sprintf("%d: %s", len(p.Messages), last(p))) })
+var echo = sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer { return says(fmt.Sprintf("%d: %s", len(p.Messages), last(p))) })
 
 // readAll reads a body and puts it back.
 func readAll(t testing.TB, res *http.Response) []byte {

@@ -14,8 +14,7 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/provider"
-	"github.com/decantdev/decant/provider/anthropic"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -33,12 +32,7 @@ func (chapter) Answer(context.Context, *sandbox.Prompt) (sandbox.Answer, error) 
 // BenchmarkWhy makes the receipt of an answer with twenty sentences in a session of 150,000 tokens: the request is made once more, held
 // against its hash, and looked through.
 func BenchmarkWhy(b *testing.B) {
-	rt, stop := sandbox.New(sandbox.Options{Model: chapter{}}).Pipe()
-	defer stop()
-	client, err := anthropic.New(anthropic.Options{Base: "http://sandbox", Transport: rt, Credential: provider.Key("x-api-key", "test")})
-	if err != nil {
-		b.Fatal(err)
-	}
+	client := sandboxtest.Client(b, sandbox.New(sandbox.Options{Model: chapter{}}))
 	db, err := embedded.Open(b.Context(), filepath.Join(b.TempDir(), "why.db"), &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}})
 	if err != nil {
 		b.Fatal(err)

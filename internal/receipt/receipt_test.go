@@ -18,8 +18,8 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/provider"
-	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -104,12 +104,7 @@ func newBureau(t *testing.T) *bureau {
 	for range hosts {
 		b.ports = append(b.ports, 10_000+rand.IntN(80_000))
 	}
-	rt, stop := sandbox.New(sandbox.Options{Model: b}).Pipe()
-	t.Cleanup(stop)
-	var err error
-	if b.client, err = anthropic.New(anthropic.Options{Base: "http://sandbox", Transport: rt, Credential: provider.Key("x-api-key", "test")}); err != nil {
-		t.Fatal(err)
-	}
+	b.client = sandboxtest.Client(t, sandbox.New(sandbox.Options{Model: b}))
 	b.open()
 	t.Cleanup(func() { b.db.Close() })
 	return b

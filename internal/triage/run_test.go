@@ -15,6 +15,7 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/analyst"
@@ -24,7 +25,6 @@ import (
 	"github.com/decantdev/decant/internal/triage/report"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
-	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -56,12 +56,8 @@ func newWorld(t *testing.T, m sandbox.Model) *world {
 	t.Helper()
 	w := &world{T: t, dir: t.TempDir(), at: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC), server: sandbox.New(sandbox.Options{Model: m})}
 	w.git("init", "-q", "-b", "main")
-	rt, stop := w.server.Pipe()
-	t.Cleanup(stop)
+	w.client = sandboxtest.Client(t, w.server)
 	var err error
-	if w.client, err = anthropic.New(anthropic.Options{Base: "http://sandbox", Transport: rt, Credential: provider.Key("x-api-key", "test")}); err != nil {
-		t.Fatal(err)
-	}
 	if w.db, err = embedded.Open(t.Context(), filepath.Join(t.TempDir(), "triage.db"), &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}}); err != nil {
 		t.Fatal(err)
 	}

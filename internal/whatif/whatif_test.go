@@ -19,10 +19,9 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/internal/whatif"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/provider"
-	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 )
@@ -41,12 +40,8 @@ type world struct {
 func newWorld(t *testing.T, m sandbox.Model, o agent.Options) *world {
 	t.Helper()
 	w := &world{T: t, server: sandbox.New(sandbox.Options{Model: m})}
-	rt, stop := w.server.Pipe()
-	t.Cleanup(stop)
-	c, err := anthropic.New(anthropic.Options{Base: "http://sandbox", Transport: rt, Credential: provider.Key("x-api-key", "test")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := sandboxtest.Client(t, w.server)
+	var err error
 	if w.db, err = embedded.Open(t.Context(), filepath.Join(t.TempDir(), "agent.db"), &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}}); err != nil {
 		t.Fatal(err)
 	}
@@ -124,8 +119,8 @@ func TestWhatAnotherPresetWouldHaveKnown(t *testing.T) {
 		return agent.Result{Text: filler(200)}, nil
 	}}
 	read.Schema = jsontext.Value(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)
-	next := &switched{Model: model(func(p *sandbox.Prompt) sandbox.Answer {
-		if asked := p.Last(decant.RoleUser); strings.HasPrefix(asked, "Read ") && len(results(p)) == 0 {
+	next := &switched{Model: sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
+		if asked := p.Last(decant.RoleUser); strings.HasPrefix(asked, "Read ") && len(sandboxtest.Results(p)) == 0 {
 			return use("read", fmt.Sprintf(`{"path":%q}`, asked[5:]))
 		}
 		return text("I have read it.")
@@ -176,12 +171,12 @@ func TestWhatIfThereWereNoMemory(t *testing.T) {
 		recalls++
 		return agent.Result{Text: "The city is " + city + "."}, nil
 	}}
-	w := newWorld(t, model(func(p *sandbox.Prompt) sandbox.Answer {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		switch {
 		case len(p.Tools) == 0:
 			return text("I do not know.")
-		case len(results(p)) > 0:
-			return text(results(p)[0])
+		case len(sandboxtest.Results(p)) > 0:
+			return text(sandboxtest.Results(p)[0])
 		}
 		return use("recall", `{"query":"city"}`)
 	}), agent.Options{Tools: []agent.Tool{recall}})
@@ -212,11 +207,11 @@ func TestNothingIsChanged(t *testing.T) {
 	}
 	type step struct{ tool, arguments string }
 	plan := func(steps ...step) sandbox.Model {
-		return model(func(p *sandbox.Prompt) sandbox.Answer {
+		return sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 			if k := p.Answers(); k < len(steps) {
 				return use(steps[k].tool, steps[k].arguments)
 			}
-			return text(strings.Join(append(results(p), "Done."), " "))
+			return text(strings.Join(append(sandboxtest.Results(p), "Done."), " "))
 		})
 	}
 	next := &switched{Model: plan(step{"look", `{"n":1}`}, step{"edit", `{"n":1}`}, step{"look", `{"n":1}`}, step{"edit", `{"n":2}`})}
@@ -270,7 +265,7 @@ func TestCallsSideBySideWaitTogether(t *testing.T) {
 		made++
 		return agent.Result{Text: "changed"}, nil
 	}}
-	next := &switched{Model: model(func(p *sandbox.Prompt) sandbox.Answer {
+	next := &switched{Model: sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		if p.Answers() == 0 {
 			return use("edit", `{"n":1}`)
 		}
@@ -278,7 +273,7 @@ func TestCallsSideBySideWaitTogether(t *testing.T) {
 	})}
 	w := newWorld(t, next, agent.Options{Tools: []agent.Tool{edit}})
 	w.say("Do it.")
-	next.Model = model(func(p *sandbox.Prompt) sandbox.Answer {
+	next.Model = sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		return sandbox.Answer{Blocks: slices.Concat(use("edit", `{"n":1}`).Blocks, use("edit", `{"n":2}`).Blocks)}
 	})
 	out, s := w.ask(1, whatif.Change{})
@@ -289,7 +284,7 @@ func TestCallsSideBySideWaitTogether(t *testing.T) {
 
 // Another model answers, whatever was said meanwhile; what is interrupted leaves nothing behind; and there is no turn but those that there are.
 func TestWhatAnotherModelWouldSay(t *testing.T) {
-	next := &switched{Model: model(func(p *sandbox.Prompt) sandbox.Answer { return text("I am " + p.Model + ".") })}
+	next := &switched{Model: sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer { return text("I am " + p.Model + ".") })}
 	w := newWorld(t, next, agent.Options{})
 	for _, said := range []string{"one", "two", "three"} {
 		w.say(said)
@@ -317,13 +312,6 @@ func TestWhatAnotherModelWouldSay(t *testing.T) {
 	}
 }
 
-// model is a model that answers by the prompt.
-type model func(p *sandbox.Prompt) sandbox.Answer
-
-func (f model) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, error) {
-	return f(p), nil
-}
-
 // switched is a model that can be changed while nobody asks it.
 type switched struct{ sandbox.Model }
 
@@ -333,14 +321,4 @@ func text(s string) sandbox.Answer {
 
 func use(tool, arguments string) sandbox.Answer {
 	return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindUse, Name: tool, Input: jsontext.Value(arguments)}}}
-}
-
-// results returns the results in the last message of a prompt.
-func results(p *sandbox.Prompt) (out []string) {
-	for _, b := range p.Messages[len(p.Messages)-1].Blocks {
-		if b.Kind == decant.KindResult {
-			out = append(out, b.Text)
-		}
-	}
-	return out
 }

@@ -11,6 +11,7 @@ import (
 	openaioption "github.com/openai/openai-go/v3/option"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -193,7 +194,7 @@ func TestAnswersOfCompletions(t *testing.T) {
 		{"Reasoning", "gpt-5", "", "stop", "one", say("one")},
 		{"Refusal", chatModel, "", "stop", "", sandbox.Answer{Stop: "refusal"}},
 	} {
-		_, url := start(t, sandbox.Options{Model: modelFunc(func(*sandbox.Prompt) sandbox.Answer { return tt.answer })})
+		_, url := start(t, sandbox.Options{Model: sandboxtest.Model(func(*sandbox.Prompt) sandbox.Answer { return tt.answer })})
 		got := do(t, "POST", url+"/v1/chat/completions", `{"model":"`+tt.model+`",`+tt.fields+`"messages":[`+chatUser+`]}`, "authorization", "Bearer key")
 		var m openai.ChatCompletion
 		if err := json.Unmarshal([]byte(got.body), &m); err != nil || len(m.Choices) != 1 {

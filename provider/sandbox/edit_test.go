@@ -1,7 +1,6 @@
 package sandbox_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/internal/sse"
 	"github.com/decantdev/decant/provider/sandbox"
 )
@@ -233,17 +233,10 @@ func TestAppliedEditsInAStream(t *testing.T) {
 	}
 }
 
-// modelFunc is a model that is one function.
-type modelFunc func(*sandbox.Prompt) sandbox.Answer
-
-func (f modelFunc) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, error) {
-	return f(p), nil
-}
-
 // A deferred tool is known to the model only where a result in its prompt refers to it.
 func TestDeferredToolsComeWithTheirReference(t *testing.T) {
 	var seen []string
-	model := modelFunc(func(p *sandbox.Prompt) sandbox.Answer {
+	model := sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		seen = p.Tools
 		return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindText, Text: "ok"}}}
 	})

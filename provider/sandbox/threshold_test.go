@@ -9,6 +9,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -168,7 +169,7 @@ func TestThresholdCompactionFails(t *testing.T) {
 // The request's own instructions ask for the summary.
 func TestCompactionInstructions(t *testing.T) {
 	var asked []string
-	seen := modelFunc(func(p *sandbox.Prompt) sandbox.Answer {
+	seen := sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		asked = append(asked, p.Last(decant.RoleUser))
 		return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindText, Text: "Sum."}}}
 	})

@@ -20,8 +20,7 @@ import (
 	"github.com/decantdev/decant/internal/chat"
 	"github.com/decantdev/decant/internal/eventually"
 	"github.com/decantdev/decant/internal/project"
-	"github.com/decantdev/decant/provider"
-	"github.com/decantdev/decant/provider/anthropic"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -125,12 +124,7 @@ func sits(t *testing.T, s setting) *user {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rt, stop := sandbox.New(sandbox.Options{Model: s.model}).Pipe()
-	t.Cleanup(stop)
-	client, err := anthropic.New(anthropic.Options{Base: "http://sandbox", Transport: rt, Credential: provider.Key("x-api-key", "test")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := sandboxtest.Client(t, sandbox.New(sandbox.Options{Model: s.model}))
 	loop, err := chat.PresetFor(project.Settings{})
 	if err != nil {
 		t.Fatal(err)

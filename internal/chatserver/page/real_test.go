@@ -20,8 +20,7 @@ import (
 	"github.com/decantdev/decant/internal/chatserver"
 	"github.com/decantdev/decant/internal/chatserver/page"
 	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/provider"
-	"github.com/decantdev/decant/provider/anthropic"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -66,11 +65,7 @@ var searches = agent.Tool{Name: "search", ReadOnly: true, Run: func(context.Cont
 func begin(t *testing.T, file string, m sandbox.Model) (http.Handler, func()) {
 	t.Helper()
 	server := sandbox.New(sandbox.Options{Model: m, Chunk: 8})
-	rt, stop := server.Pipe()
-	client, err := anthropic.New(anthropic.Options{Base: "http://sandbox", Transport: rt, Credential: provider.Key("x-api-key", "test")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := sandboxtest.Client(t, server)
 	db, err := embedded.Open(t.Context(), file, &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}})
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +84,6 @@ func begin(t *testing.T, file string, m sandbox.Model) (http.Handler, func()) {
 		if err := errors.Join(service.Close(ctx), db.Close()); err != nil {
 			t.Error(err)
 		}
-		stop()
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
+	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/analyst"
 	"github.com/decantdev/decant/internal/triage/code"
@@ -23,8 +24,6 @@ import (
 	"github.com/decantdev/decant/internal/triage/report"
 	"github.com/decantdev/decant/internal/triage/source"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/provider"
-	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -62,12 +61,7 @@ func (t told) Events(_ context.Context, in source.Window) iter.Seq2[event.Event,
 func (w *world) investigated(t *testing.T, off layer.Set, thinking bool) *report.Report {
 	t.Helper()
 	server := sandbox.New(sandbox.Options{Model: w.analyst})
-	rt, stop := server.Pipe()
-	defer stop()
-	client, err := anthropic.New(anthropic.Options{Base: "http://sandbox", Transport: rt, Credential: provider.Key("x-api-key", "test")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := sandboxtest.Client(t, server)
 	db, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "triage.db"), &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}})
 	if err != nil {
 		t.Fatal(err)
