@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -76,10 +77,14 @@ func (h *here) command(ts *testscript.TestScript, neg bool, do func(out, message
 	out, messages := &pipe{to: ts.Stdout()}, &pipe{to: ts.Stderr()}
 	defer out.close()
 	defer messages.close()
-	back, err := h.enter(ts)
-	defer back()
+	var environ []string
+	for _, name := range h.names {
+		if value := ts.Getenv(name); value != "" {
+			environ = append(environ, name+"="+value)
+		}
+	}
+	code, err := asProcess(ts.MkAbs("."), environ, func() int { return do(out, messages) })
 	ts.Check(err)
-	code := do(out, messages)
 	if code != exitDone {
 		ts.Logf("[exit status %d]", code)
 	}
@@ -89,28 +94,30 @@ func (h *here) command(ts *testscript.TestScript, neg bool, do func(out, message
 	}
 }
 
-// enter goes to where a script is, and returns the way back.
-func (h *here) enter(ts *testscript.TestScript) (back func(), err error) {
-	dir, err := os.Getwd()
-	environ := os.Environ()
-	back = func() {
-		os.Clearenv()
-		for _, v := range environ {
-			name, value, _ := strings.Cut(v, "=")
-			os.Setenv(name, value)
-		}
-		os.Chdir(dir)
-	}
+// asProcess does something in a directory and with an environment, as a process would that has both to itself. Of an environment the last
+// value of a variable counts, as it does for processes.
+func asProcess(dir string, environ []string, do func() int) (code int, err error) {
+	was, err := os.Getwd()
 	if err != nil {
-		return back, err
+		return 0, err
 	}
+	before := os.Environ()
+	defer func() { err = errors.Join(err, os.Chdir(was)) }()
+	defer setenv(before)
+	setenv(environ)
+	if err := os.Chdir(dir); err != nil {
+		return 0, err
+	}
+	return do(), nil
+}
+
+// setenv has the process know these variables, and no others.
+func setenv(environ []string) {
 	os.Clearenv()
-	for _, name := range h.names {
-		if value := ts.Getenv(name); value != "" {
-			os.Setenv(name, value)
-		}
+	for _, v := range environ {
+		name, value, _ := strings.Cut(v, "=")
+		os.Setenv(name, value)
 	}
-	return back, os.Chdir(ts.MkAbs("."))
 }
 
 // pipe is where a command writes. What comes after its end is lost, as it is with a process.

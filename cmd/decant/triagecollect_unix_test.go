@@ -13,7 +13,7 @@ import (
 func newChannel(t *testing.T) *field {
 	t.Helper()
 	f := newField(t, nil)
-	if r := f.triage(0, nil, "submit", "--since", "2026-10-21", "--max-errors", "1"); r.code != 0 {
+	if r := f.triage("submit", "--since", "2026-10-21", "--max-errors", "1"); r.code != 0 {
 		t.Fatalf("submit: exit %d\n%s", r.code, r.errs)
 	}
 	return f
@@ -23,7 +23,7 @@ func newChannel(t *testing.T) *field {
 func (f *field) collected() ran {
 	f.Helper()
 	for range 12 {
-		last := f.triage(0, nil, "collect")
+		last := f.triage("collect")
 		if last.code != 0 {
 			f.Fatalf("collect: exit %d\n%s", last.code, last.errs)
 		}
@@ -45,10 +45,10 @@ func TestWhatWasCollectedIsSent(t *testing.T) {
 	if n := len(f.Slack.Messages()); n != 2 || !strings.Contains(last.out, "1 investigated") {
 		t.Errorf("%d messages, want one about the run and a reply about the error\n%s\n%s", n, last.out, last.errs)
 	}
-	if r := f.triage(0, nil, "collect"); r.code != 0 || !strings.Contains(r.errs, "no run waits") {
+	if r := f.triage("collect"); r.code != 0 || !strings.Contains(r.errs, "no run waits") {
 		t.Errorf("collect again: exit %d\n%s", r.code, r.errs)
 	}
-	if r := f.triage(0, nil, "deliver"); r.code != 0 || len(f.Slack.Messages()) != 2 {
+	if r := f.triage("deliver"); r.code != 0 || len(f.Slack.Messages()) != 2 {
 		t.Errorf("delivered again: exit %d, %d messages\n%s", r.code, len(f.Slack.Messages()), r.errs)
 	}
 }
@@ -57,6 +57,11 @@ func TestWhatWasCollectedIsSent(t *testing.T) {
 // one before has died, and in the end everything was sent once.
 func TestKilledBeforeItIsSent(t *testing.T) {
 	f := newChannel(t)
+	for range 4 { // those before the one that ends the run
+		if r := f.triage("collect"); r.code != 0 || len(f.Slack.Calls()) > 0 {
+			t.Fatalf("collect: exit %d, calls %v\n%s", r.code, f.Slack.Calls(), r.errs)
+		}
+	}
 	killed := 0
 	for at := 1; at < 40; at++ {
 		r := f.killedAtSlack(killed+1, "collect")
@@ -78,7 +83,7 @@ func TestKilledBeforeItIsSent(t *testing.T) {
 func (f *field) killedAtSlack(n int, args ...string) ran {
 	f.Helper()
 	calls := 0
-	return f.run(args, func(process *os.Process, _ int, r *http.Request) {
+	return f.process(args, func(process *os.Process, _ int, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/api/") && !strings.HasPrefix(r.URL.Path, "/api/0/") {
 			if calls++; calls == n {
 				process.Kill()

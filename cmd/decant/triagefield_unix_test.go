@@ -29,7 +29,8 @@ import (
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
-// A field is what decant triage meets outside: services that count, and fail when they are told to, and a program that is a process of its own.
+// A field is what decant triage meets outside: services that count, and fail when they are told to. The program is a
+// process of its own where how it ends is the subject.
 type field struct {
 	*testing.T
 	*services.Server
@@ -122,18 +123,43 @@ func (f *field) command(args ...string) (*exec.Cmd, *bytes.Buffer, *bytes.Buffer
 	return cmd, &out, &errs
 }
 
-// triage runs the program. It is sent a signal when the n-th call arrives; 0: never.
-func (f *field) triage(at int, signal os.Signal, args ...string) ran {
+// triage runs the program within the process of the test, which has its directory and environment for that time: tests of fields run one by one.
+func (f *field) triage(args ...string) ran {
 	f.Helper()
-	return f.run(args, func(process *os.Process, n int, _ *http.Request) {
+	f.mu.Lock()
+	f.calls, f.arrived = 0, nil
+	f.mu.Unlock()
+	var out, errs bytes.Buffer
+	to, messages := &pipe{to: &out}, &pipe{to: &errs}
+	code, err := asProcess(f.dir, f.env, func() int {
+		defer to.close()
+		defer messages.close()
+		return run(append([]string{"triage"}, args...), &streams{in: strings.NewReader(""), out: to, err: messages, width: 80})
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	return ran{out.String(), errs.String(), code}
+}
+
+// signalled runs the program as a process, which is sent a signal when the n-th call arrives.
+func (f *field) signalled(at int, signal os.Signal, args ...string) ran {
+	f.Helper()
+	return f.process(args, func(process *os.Process, n int, _ *http.Request) {
 		if n == at {
 			process.Signal(signal)
 		}
 	})
 }
 
-// run runs the program. Of each of its calls arrived is told before it is answered, of one after the other.
-func (f *field) run(args []string, arrived func(process *os.Process, n int, r *http.Request)) ran {
+// apart runs the program as a process that is left alone.
+func (f *field) apart(args ...string) ran {
+	f.Helper()
+	return f.process(args, func(*os.Process, int, *http.Request) {})
+}
+
+// process runs the program as a process. Of each of its calls arrived is told before it is answered, of one after the other.
+func (f *field) process(args []string, arrived func(process *os.Process, n int, r *http.Request)) ran {
 	f.Helper()
 	cmd, out, errs := f.command(args...)
 	f.mu.Lock() // so that no call is answered before there is a process to tell of
@@ -203,13 +229,16 @@ func (f *field) answered() (all, twice int) {
 	return all, twice
 }
 
-var fieldRun = []string{"run", "--since", "2026-10-21", "--max-errors", "4", "--parallel", "2", "--json"}
+// fieldRun investigates so many errors, two at once.
+func fieldRun(errors int) []string {
+	return []string{"run", "--since", "2026-10-21", "--max-errors", strconv.Itoa(errors), "--parallel", "2", "--json"}
+}
 
 // Kill -9 in any phase of a real process, then --resume: the same errors, the same findings, and no answer of the
 // model that was kept is asked for again. Two investigations go on at once, so that a kill can lose two answers at most.
 func TestKilledAnywhereARunGoesOn(t *testing.T) {
 	f := newField(t, nil)
-	whole := f.triage(0, nil, fieldRun...)
+	whole := f.triage(fieldRun(4)...)
 	want, total := f.report(whole), f.calls
 	asked, _ := f.answered()
 	if whole.code != 0 || want.Totals.Investigated != 4 || asked < 8 || total < asked+10 {
@@ -219,13 +248,13 @@ func TestKilledAnywhereARunGoesOn(t *testing.T) {
 	for _, at := range testdepth.Of([]int{planned / 2, planned + asked/3}, []int{1, planned / 2, planned, planned + asked/3, planned + 2*asked/3, total}) {
 		t.Run(fmt.Sprintf("call %d of %d", at, total), func(t *testing.T) {
 			f := newField(t, nil)
-			killed := f.triage(at, syscall.SIGKILL, fieldRun...)
+			killed := f.signalled(at, syscall.SIGKILL, fieldRun(4)...)
 			if killed.code != -1 {
 				t.Fatalf("exit %d: %s", killed.code, killed.errs)
 			}
-			again := f.triage(0, nil, append(fieldRun, "--resume")...)
+			again := f.triage(append(fieldRun(4), "--resume")...)
 			if strings.Contains(again.errs, "there is no such run") && again.code == exitInput {
-				again = f.triage(0, nil, fieldRun...) // nothing was planned yet
+				again = f.triage(fieldRun(4)...) // nothing was planned yet
 			}
 			if got := f.report(again); again.code != 0 || got.findings() != want.findings() {
 				t.Errorf("exit %d: %s\ngot\n%swant\n%s", again.code, again.errs, got.findings(), want.findings())
@@ -240,7 +269,7 @@ func TestKilledAnywhereARunGoesOn(t *testing.T) {
 // Killed while it writes the report: what was found is there.
 func TestKilledWhileItPrints(t *testing.T) {
 	f := newField(t, nil)
-	cmd, _, _ := f.command(fieldRun...)
+	cmd, _, _ := f.command(fieldRun(2)...)
 	cmd.Stdout = nil
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -255,8 +284,8 @@ func TestKilledWhileItPrints(t *testing.T) {
 	cmd.Process.Kill()
 	cmd.Wait()
 	asked, _ := f.answered()
-	again := f.triage(0, nil, append(fieldRun, "--resume")...)
-	if got := f.report(again); got.Totals.Investigated != 4 {
+	again := f.triage(append(fieldRun(2), "--resume")...)
+	if got := f.report(again); got.Totals.Investigated != 2 {
 		t.Errorf("%+v", got)
 	}
 	if all, _ := f.answered(); all != asked {
@@ -268,11 +297,11 @@ func TestKilledWhileItPrints(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	for _, at := range []int{1, 30} {
 		f := newField(t, nil)
-		r := f.triage(at, os.Interrupt, fieldRun...)
+		r := f.signalled(at, os.Interrupt, fieldRun(2)...)
 		if r.code != 130 || !strings.Contains(r.errs, "interrupted") {
 			t.Errorf("interrupted at call %d: exit %d: %s", at, r.code, r.errs)
 		}
-		again := f.triage(0, nil, append(fieldRun, "--resume")...)
+		again := f.triage(append(fieldRun(2), "--resume")...)
 		if want := map[bool]int{true: exitInput, false: 0}[at == 1]; again.code != want {
 			t.Errorf("interrupted at call %d, then exit %d, want %d: %s", at, again.code, want, again.errs)
 		}
@@ -294,17 +323,17 @@ func TestADraftOfAPullRequest(t *testing.T) {
 	}
 	text := strings.NewReplacer("# issues:", "issues:", "# pull_request:", "pull_request:", "- name: acme/orders\n", "- name: acme/orders\n  confined: false\n", "- ./...", "- ./internal/price").Replace(string(settings))
 	f.write(".decant/triage.yaml", text)
-	r := f.triage(0, nil, fieldRun...)
+	r := f.triage(fieldRun(4)...)
 	id := f.report(r).Run
 	const pull = "sent: pull request to acme/orders"
 	if r.code != 0 || strings.Count(r.errs, pull) != 1 || strings.Count(r.errs, "trying the patch of error ") != 1 {
 		t.Fatalf("exit %d: %s", r.code, r.errs)
 	}
-	again := f.triage(0, nil, "deliver", id)
+	again := f.triage("deliver", id)
 	if again.code != 0 || strings.Contains(again.errs, "sent: ") || !strings.Contains(again.errs, "sent before: ") {
 		t.Errorf("delivered again: exit %d: %s", again.code, again.errs)
 	}
-	if r = f.triage(0, nil, fieldRun...); r.code != 0 || strings.Contains(r.errs, pull) {
+	if r = f.triage(fieldRun(4)...); r.code != 0 || strings.Contains(r.errs, pull) {
 		t.Errorf("another run: exit %d: %s", r.code, r.errs)
 	}
 }
@@ -312,10 +341,11 @@ func TestADraftOfAPullRequest(t *testing.T) {
 // What goes wrong with the services: what a run does about each, and that another run or --resume has everything.
 func TestFaultsOfServices(t *testing.T) {
 	errors := testdepth.Of(2, 4)
-	all := []string{"run", "--since", "2026-10-21", "--max-errors", strconv.Itoa(errors), "--parallel", "2", "--json"}
+	all := fieldRun(errors)
 	for _, tt := range []struct {
 		name    string
 		inject  func(*field)
+		waits   bool     // before it tries again
 		code    int      // of the run
 		says    []string // on standard error or in the report
 		allowed int      // answers 429 that were injected
@@ -325,33 +355,37 @@ func TestFaultsOfServices(t *testing.T) {
 			f.Sentry.Inject(standin.Fault{Operation: "events", Status: 429, RetryAfter: 1e9})
 			f.GitHub.Inject(github.Fault{After: 9, Status: 429, RetryAfter: 1e9})
 			f.Model.Inject(sandbox.Fault{}, sandbox.Fault{Kind: sandbox.FaultRateLimit})
-		}, 0, nil, 4},
+		}, true, 0, nil, 4},
 		{"5xx of each", func(f *field) {
 			f.NewRelic.Inject(standin.Fault{Operation: "nrql", Status: 503})
 			f.Sentry.Inject(standin.Fault{Status: 500})
 			f.GitHub.Inject(github.Fault{After: 4, Status: 502})
 			f.Model.Inject(sandbox.Fault{Kind: sandbox.FaultOverloaded})
-		}, 0, nil, 0},
+		}, true, 0, nil, 0},
 		{"connections closed", func(f *field) {
 			f.NewRelic.Inject(standin.Fault{})
 			f.Sentry.Inject(standin.Fault{})
 			f.GitHub.Inject(github.Fault{After: 3})
 			f.Model.Inject(sandbox.Fault{Kind: sandbox.FaultReset})
-		}, 0, nil, 0},
-		{"half an answer of the model", func(f *field) { f.Model.Inject(sandbox.Fault{Kind: sandbox.FaultHalf}) }, exitOther, []string{"--resume"}, 0},
-		{"expired key of New Relic", func(f *field) { f.NewRelic.Inject(standin.Fault{Status: 401, Times: 99}) }, 0, []string{"newrelic 1234567 could not be read", "NEW_RELIC_API_KEY"}, 0},
-		{"expired token of Sentry", func(f *field) { f.Sentry.Inject(standin.Fault{Status: 401, Times: 99}) }, 0, []string{"sentry acme could not be read", "SENTRY_AUTH_TOKEN"}, 0},
-		{"expired token of GitHub", func(f *field) { f.GitHub.Inject(github.Fault{Status: 401, Times: 999}) }, 0, []string{"GitHub refuses the token: it is wrong or has expired"}, 0},
+		}, true, 0, nil, 0},
+		{"half an answer of the model", func(f *field) { f.Model.Inject(sandbox.Fault{Kind: sandbox.FaultHalf}) }, false, exitOther, []string{"--resume"}, 0},
+		{"expired key of New Relic", func(f *field) { f.NewRelic.Inject(standin.Fault{Status: 401, Times: 99}) }, false, 0, []string{"newrelic 1234567 could not be read", "NEW_RELIC_API_KEY"}, 0},
+		{"expired token of Sentry", func(f *field) { f.Sentry.Inject(standin.Fault{Status: 401, Times: 99}) }, false, 0, []string{"sentry acme could not be read", "SENTRY_AUTH_TOKEN"}, 0},
+		{"expired token of GitHub", func(f *field) { f.GitHub.Inject(github.Fault{Status: 401, Times: 999}) }, false, 0, []string{"GitHub refuses the token: it is wrong or has expired"}, 0},
 		{"both sources expired", func(f *field) {
 			f.NewRelic.Inject(standin.Fault{Status: 401, Times: 99})
 			f.Sentry.Inject(standin.Fault{Status: 401, Times: 99})
-		}, exitInput, []string{"NEW_RELIC_API_KEY"}, 0},
+		}, false, exitInput, []string{"NEW_RELIC_API_KEY"}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
+			run := (*field).triage
+			if tt.waits { // all that wait do so at the same time
+				t.Parallel()
+				run = (*field).apart
+			}
 			f := newField(t, nil)
 			tt.inject(f)
-			r := f.triage(0, nil, all...)
+			r := run(f, all...)
 			if r.code != tt.code {
 				t.Errorf("exit %d, want %d: %s", r.code, tt.code, r.errs)
 			}
@@ -364,7 +398,7 @@ func TestFaultsOfServices(t *testing.T) {
 				t.Errorf("refused: %q", f.refused)
 			}
 			if tt.code == exitOther {
-				r = f.triage(0, nil, append(slices.Clone(all), "--resume")...)
+				r = run(f, append(slices.Clone(all), "--resume")...)
 			}
 			if tt.code != exitInput {
 				if got := f.report(r); r.code != 0 || got.Totals.Investigated != errors {
@@ -378,7 +412,7 @@ func TestFaultsOfServices(t *testing.T) {
 // The doctor examines each credential, and says of each wrong one which it is and what to do.
 func TestDoctorOfWrongCredentials(t *testing.T) {
 	f := newField(t, nil)
-	if r := f.triage(0, nil, "doctor"); r.code != 0 || strings.Contains(r.out, "FAIL") || !strings.Contains(r.out, "(its key is taken)") {
+	if r := f.triage("doctor"); r.code != 0 || strings.Contains(r.out, "FAIL") || !strings.Contains(r.out, "(its key is taken)") {
 		t.Fatalf("exit %d\n%s%s", r.code, r.out, r.errs)
 	}
 	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -394,7 +428,7 @@ func TestDoctorOfWrongCredentials(t *testing.T) {
 		"ANTHROPIC_BASE_URL=" + refuses.URL: "FAIL  model claude-sonnet-4-5: .*401.*ANTHROPIC_API_KEY",
 	} {
 		f.env = append(slices.Clone(all), variable)
-		r := f.triage(0, nil, "doctor")
+		r := f.triage("doctor")
 		if r.code != exitOther || !regexp.MustCompile("(?m)^"+says).MatchString(r.out) || strings.Contains(r.out+r.errs, "wrong-value") {
 			t.Errorf("%s: exit %d\n%s%s", variable, r.code, r.out, r.errs)
 		}
@@ -404,7 +438,7 @@ func TestDoctorOfWrongCredentials(t *testing.T) {
 // Five investigations at once provoke no 429, and the code cache has most of what they read.
 func TestFiveAtOnceProvokeNo429(t *testing.T) {
 	f := newField(t, nil)
-	r := f.triage(0, nil, "run", "--since", "2026-10-21", "--max-errors", "12", "--parallel", "5", "--run-tokens", "900000", "--json")
+	r := f.triage("run", "--since", "2026-10-21", "--max-errors", "12", "--parallel", "5", "--run-tokens", "900000", "--json")
 	got := f.report(r)
 	if r.code != 0 || got.Totals.Investigated != 12 || len(f.refused) > 0 {
 		t.Errorf("exit %d, refused %q: %s", r.code, f.refused, r.errs)

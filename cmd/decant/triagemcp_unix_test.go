@@ -62,7 +62,7 @@ func TestToolsOfMCPServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.write(".decant/triage.yaml", string(settings)+"mcp: {file: ../.mcp.json, allow: [mcp__ops__query, mcp__ops__none]}\n")
-	r := f.triage(0, nil, "run", "--since", "2026-10-21", "--max-errors", "1", "--error-tokens", "90000")
+	r := f.triage("run", "--since", "2026-10-21", "--max-errors", "1", "--error-tokens", "90000")
 	if r.code != 0 || !strings.Contains(r.out, "1 investigated") {
 		t.Fatalf("exit %d: %s\n%s", r.code, r.out, r.errs)
 	}

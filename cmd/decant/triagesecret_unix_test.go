@@ -212,13 +212,13 @@ func TestNoSecretLeavesARun(t *testing.T) {
 	all := plant(rand.New(rand.NewPCG(seed, 1)), 10)
 	t.Logf("seed %d, %d values", seed, len(all))
 	f := newField(t, leaky(t, all))
-	r := f.triage(0, nil, "run", "--since", "2026-10-21", "--html", "page.html", "--parallel", "2", "--error-tokens", "90000", "--run-tokens", "900000")
+	r := f.triage("run", "--since", "2026-10-21", "--html", "page.html", "--parallel", "2", "--error-tokens", "90000", "--run-tokens", "900000")
 	if r.code != 0 || !strings.Contains(r.out, "4 investigated") {
 		t.Fatalf("exit %d: %s\n%s", r.code, r.out, r.errs)
 	}
 	seen := map[string]string{"standard output": r.out, "standard error": r.errs}
 	for _, args := range [][]string{{"report", "last", "--json"}, {"knowledge"}, {"runs"}, {"why", "last#1"}, {"run", "--dry-run", "--since", "2026-10-21"}} {
-		r := f.triage(0, nil, args...)
+		r := f.triage(args...)
 		seen["decant triage "+strings.Join(args, " ")] = r.out + r.errs
 	}
 	shown := ""

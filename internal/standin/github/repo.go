@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -147,32 +148,57 @@ func (r *repo) diff(from, to string) (out []diffFile, err error) {
 		if f.status == "removed" {
 			f.blob = head[2]
 		}
-		paths := []string{f.name}
 		if f.status == "renamed" {
 			f.old, f.name = parts[i+1], parts[i+2]
-			paths = append(paths, f.name)
 			i++
 		}
-		if err := r.patch(&f, pair, paths); err != nil {
-			return nil, err
-		}
 		out = append(out, f)
+	}
+	if err := r.patches(out, pair); err != nil {
+		return nil, err
 	}
 	return out, nil
 }
 
-// patch adds the diff of a file.
-func (r *repo) patch(f *diffFile, pair, paths []string) error {
-	args := append([]string{"diff-tree", "-p", "-M", "--no-commit-id", "--no-ext-diff", "--no-textconv"}, pair...)
-	text, err := r.git(nil, nil, append(append(args, "--"), paths...)...)
+// patches adds the diff of each file.
+func (r *repo) patches(files []diffFile, pair []string) error {
+	diff := append([]string{"diff-tree", "-r", "-p", "-M", "--no-commit-id", "--no-ext-diff", "--no-textconv"}, pair...)
+	text, err := r.git(nil, nil, diff...)
 	if err != nil {
 		return err
 	}
+	// Lines of files begin with a sign, so this line begins the next file. One whose type has changed has two of them.
+	texts := strings.Split(strings.TrimSuffix("\n"+text, "\n"), "\ndiff --git ")[1:]
+	for i := range files {
+		f := &files[i]
+		if len(texts) == len(files) {
+			f.take(texts[i])
+			continue
+		}
+		text, err := r.git(nil, nil, append(append(slices.Clone(diff), "--"), f.paths()...)...)
+		if err != nil {
+			return err
+		}
+		f.take(strings.TrimSuffix(text, "\n"))
+	}
+	return nil
+}
+
+// paths returns the names that a file has and had.
+func (f *diffFile) paths() []string {
+	if f.old == "" {
+		return []string{f.name}
+	}
+	return []string{f.old, f.name}
+}
+
+// take takes over what git writes of a file.
+func (f *diffFile) take(text string) {
 	_, hunks, ok := strings.Cut(text, "\n@@ ")
 	if !ok {
-		return nil
+		return
 	}
-	f.patch = strings.TrimSuffix("@@ "+hunks, "\n")
+	f.patch = "@@ " + hunks
 	for l := range strings.SplitSeq(f.patch, "\n") {
 		switch {
 		case strings.HasPrefix(l, "+"):
@@ -181,7 +207,6 @@ func (r *repo) patch(f *diffFile, pair, paths []string) error {
 			f.removed++
 		}
 	}
-	return nil
 }
 
 // An entry is one of a tree.
