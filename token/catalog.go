@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -27,7 +28,9 @@ type Catalog struct {
 }
 
 // Builtin returns the catalogue that is part of the program.
-func Builtin() (*Catalog, error) { return (&Catalog{}).Add(builtin) }
+func Builtin() (*Catalog, error) { return readBuiltin() }
+
+var readBuiltin = sync.OnceValues(func() (*Catalog, error) { return (&Catalog{}).Add(builtin) })
 
 // Add returns a catalogue that also knows the models of src, a file in the form of the embedded
 // models.json. It replaces known models as a whole.

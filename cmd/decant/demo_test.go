@@ -2,44 +2,80 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/testscript"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// runDemo runs the demo and returns what it printed, without the time that it took, and what went wrong.
-func runDemo() (printed, fault string) {
-	var out, messages bytes.Buffer
-	if code := run([]string{"demo"}, &streams{out: &out, err: &messages, width: 80}); code != exitDone || messages.Len() > 0 {
-		return "", fmt.Sprintf("exit code %d: %s", code, messages.String())
-	}
-	return regexp.MustCompile(`took [0-9.]+ seconds`).ReplaceAllString(out.String(), "took N seconds"), ""
+// A demoRun is what came of a demo.
+type demoRun struct {
+	printed string            // without the time that it took
+	left    map[string][]byte // files, where it was and in its user's home
 }
 
-var firstDemo = sync.OnceValues(runDemo) // of a demo that all tests share
-
-// demoOutput returns what a demo printed.
-func demoOutput(t *testing.T, demo func() (printed, fault string)) string {
-	t.Helper()
-	printed, fault := demo()
-	if fault != "" {
-		t.Fatal(fault)
+// runDemo runs the demo in a folder that is empty but for the home of a user.
+func runDemo(args ...string) (*demoRun, error) {
+	dir, err := os.MkdirTemp(sharedDir, "demo-")
+	if err != nil {
+		return nil, err
 	}
-	return printed
+	var out, messages bytes.Buffer
+	environ := append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME=", "XDG_CONFIG_HOME=", "XDG_CACHE_HOME=", "TMPDIR="+dir)
+	code, err := asProcess(dir, environ, func() int {
+		return run(append([]string{"demo"}, args...), &streams{out: &out, err: &messages, width: 80})
+	})
+	if err != nil || code != exitDone || messages.Len() > 0 {
+		return nil, fmt.Errorf("exit code %d: %s, %v", code, messages.String(), err)
+	}
+	d := &demoRun{printed: regexp.MustCompile(`took [0-9.]+ seconds`).ReplaceAllString(out.String(), "took N seconds"), left: map[string][]byte{}}
+	return d, fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			d.left[name], err = os.ReadFile(filepath.Join(dir, name))
+		}
+		return err
+	})
+}
+
+// Two demos are enough for all tests: one that is as it comes, and one whose database is kept.
+var (
+	plainDemo = sync.OnceValues(func() (*demoRun, error) { return runDemo() })
+	keptDemo  = sync.OnceValues(func() (*demoRun, error) { return runDemo("--keep", "demo.db") })
+)
+
+// playKept is a command of scripts that stands for decant demo --keep FILE.
+func playKept(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 || args[0] != "demo.db" {
+		ts.Fatalf("usage: kept demo.db")
+	}
+	d, err := keptDemo()
+	ts.Check(err)
+	fmt.Fprint(ts.Stdout(), d.printed)
+	ts.Check(os.WriteFile(ts.MkAbs("demo.db"), d.left["demo.db"], 0o600))
 }
 
 // The demo is the first thing that people see of Decant: look at the whole of it when it changes.
 // Numbers and quotations are masked, so that a better summary does not change the golden file.
 func TestDemo(t *testing.T) {
-	got := demoOutput(t, firstDemo)
+	d, err := plainDemo()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.left) > 0 {
+		t.Errorf("it has left %d files behind", len(d.left))
+	}
+	got := d.printed
 	for i, line := range strings.Split(got, "\n") {
 		if n := len([]rune(line)); n > 84 {
 			t.Errorf("line %d is %d columns wide: %s", i+1, n, line)
@@ -86,9 +122,15 @@ func hidden(s string) string {
 	return s
 }
 
-// The demo prints the same every time, to the byte, but for how long it took.
+// The demo prints the same every time, to the byte, but for how long it took and for where its database is kept.
 func TestDemoIsDeterministic(t *testing.T) {
-	if diff := cmp.Diff(demoOutput(t, firstDemo), demoOutput(t, runDemo)); diff != "" {
-		t.Errorf("the second run differs from the first:\n%s", diff)
+	plain, err := plainDemo()
+	second, err2 := keptDemo()
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	const where = "\n  The database is demo.db. Try\n    decant show last --db demo.db\n    decant plan last --db demo.db --window 40000\n"
+	if diff := cmp.Diff(plain.printed, strings.Replace(second.printed, where, "", 1)); diff != "" || !strings.Contains(second.printed, where) || len(second.left) != 1 {
+		t.Errorf("the second run differs from the first, or does not say where the database is, or leaves %d files:\n%s", len(second.left), diff)
 	}
 }

@@ -107,8 +107,8 @@ func (p *process) decant(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// ask sends a request for a message with a key, and returns the status and whose certificate it saw.
-func (p *process) ask(key string) (status int, serial int64) {
+// request returns a request for a message with a key.
+func (p *process) request(key string) *http.Request {
 	p.t.Helper()
 	const hello = `{"model":"claude-sonnet-4-5","max_tokens":100,"messages":[{"role":"user","content":"Hello."}]}`
 	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.base+"/v1/messages", strings.NewReader(hello))
@@ -116,12 +116,18 @@ func (p *process) ask(key string) (status int, serial int64) {
 		p.t.Fatal(err)
 	}
 	r.Header = http.Header{"X-Decant-Key": {key}, "X-Api-Key": {"k"}, "Anthropic-Version": {"2023-06-01"}, "Content-Type": {"application/json"}}
+	return r
+}
+
+// ask sends a request for a message with a key, and returns the status and whose certificate it saw.
+func (p *process) ask(key string) (status int, serial int64) {
+	p.t.Helper()
 	// Each request has a connection of its own, and with it a handshake.
 	tr := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true, VerifyConnection: func(s tls.ConnectionState) error {
 		serial = s.PeerCertificates[0].SerialNumber.Int64()
 		return nil
 	}}}
-	res, err := (&http.Client{Transport: tr}).Do(r)
+	res, err := (&http.Client{Transport: tr}).Do(p.request(key))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -129,12 +135,19 @@ func (p *process) ask(key string) (status int, serial int64) {
 	return res.StatusCode, serial
 }
 
-// becomes waits until a key has a status.
+// becomes waits until a key has a status. It asks over and over, so over one connection.
 func (p *process) becomes(key string, want int) {
 	p.t.Helper()
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	defer client.CloseIdleConnections()
 	eventually.True(p.t, fmt.Sprintf("the key has status %d", want), func() bool {
-		status, _ := p.ask(key)
-		return status == want
+		res, err := client.Do(p.request(key))
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		defer res.Body.Close()
+		_, err = io.Copy(io.Discard, res.Body) // so that the connection can be used again
+		return err == nil && res.StatusCode == want
 	})
 }
 

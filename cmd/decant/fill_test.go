@@ -49,10 +49,10 @@ func (h *here) fill(flags *flag.FlagSet, args []string, messages io.Writer) erro
 	db := flags.Arg(0)
 	f.file = flags.Arg(1)
 	if _, err := os.Stat(db); err == nil {
-		return f.play(db, messages)
+		return h.play(&f, db, messages)
 	}
 	if h.filled[f] == nil {
-		if err := f.play(db, messages); err != nil {
+		if err := h.play(&f, db, messages); err != nil {
 			return err
 		}
 		data, err := os.ReadFile(db)
@@ -65,22 +65,38 @@ func (h *here) fill(flags *flag.FlagSet, args []string, messages io.Writer) erro
 	return os.WriteFile(db, h.filled[f], 0o600)
 }
 
+// parse returns a recorded session, of which the fields may be changed.
+func (h *here) parse(file string) (*decant.Conversation, error) {
+	if h.parsed[file] == nil {
+		src, err := os.Open(file)
+		if err != nil {
+			return nil, err
+		}
+		defer src.Close()
+		data, err := wire.Read(src)
+		if err != nil {
+			return nil, err
+		}
+		doc, err := wire.Parse(data)
+		if err != nil {
+			return nil, err
+		}
+		if h.parsed == nil {
+			h.parsed = map[string]*decant.Conversation{}
+		}
+		h.parsed[file] = doc.Conversation
+	}
+	c := *h.parsed[file]
+	return &c, nil
+}
+
 // play fills a database.
-func (f *filling) play(db string, messages io.Writer) error {
-	src, err := os.Open(f.file)
+func (h *here) play(f *filling, db string, messages io.Writer) error {
+	conv, err := h.parse(f.file)
 	if err != nil {
 		return err
 	}
-	defer src.Close()
-	data, err := wire.Read(src)
-	if err != nil {
-		return err
-	}
-	doc, err := wire.Parse(data)
-	if err != nil {
-		return err
-	}
-	doc.Conversation.Model = f.model
+	conv.Model = f.model
 	policy, err := preset.Load("default")
 	if err != nil {
 		return err
@@ -88,7 +104,7 @@ func (f *filling) play(db string, messages io.Writer) error {
 	if f.stubs {
 		policy.Reduce.Always = []decant.Reduction{decant.ReductionTerminal, decant.ReductionSuperseded, decant.ReductionDuplicate, decant.ReductionStub}
 	}
-	script := sandbox.NewScript(doc.Conversation)
+	script := sandbox.NewScript(conv)
 	script.Seek(f.from)
 	api := httptest.NewServer(sandbox.New(sandbox.Options{Window: f.window, Model: script}))
 	defer api.Close()
@@ -103,7 +119,7 @@ func (f *filling) play(db string, messages io.Writer) error {
 	if err != nil {
 		return err
 	}
-	p := &player{client: d.Client(), url: api.URL, session: f.session, conv: doc.Conversation}
+	p := &player{client: d.Client(), url: api.URL, session: f.session, conv: conv}
 	for i, n := range p.requests() {
 		if i < f.from || i >= f.most {
 			continue

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/decantdev/decant"
 )
 
 // here runs the commands of scripts within the process of the tests: most of the time of a short command is the start of a process.
@@ -22,6 +24,7 @@ import (
 type here struct {
 	names  []string           // of the variables that scripts know
 	filled map[filling][]byte // databases
+	parsed map[string]*decant.Conversation
 }
 
 // variables returns the names of the variables that a script begins with or sets, itself or by its commands.

@@ -32,9 +32,9 @@ func TestNotebookReview(t *testing.T) {
 	none := strings.NewReader("")
 	notebook(none, false, "init")
 	for n := range 3 {
-		for range 6 { // once to note it, then five confirmations
-			text := fmt.Sprintf("pattern number %d", n)
-			notebook(none, false, "observe", text)
+		text := fmt.Sprintf("pattern number %d", n)
+		notebook(none, false, "observe", text)
+		for range 5 {
 			notebook(none, false, "confirm", text)
 		}
 	}

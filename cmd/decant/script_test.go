@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
+	"flag"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,8 +33,9 @@ func TestMain(m *testing.M) {
 // garbage is how much garbage there may be, in percent: the heaps of tests are small, and collecting is a quarter of their time.
 const garbage = 400
 
-// sampleDir is a folder for the repositories of the bundled sample: they are made once, and read by all tests that change nothing there.
-var sampleDir string
+// sharedDir is a folder for what tests share and do not change: as the user's cache it holds sampleDir, with the repositories of the bundled
+// sample, which are made once.
+var sharedDir, sampleDir string
 
 // supplied runs tests that have a folder for what they share.
 type supplied struct{ *testing.M }
@@ -43,7 +47,7 @@ func (s supplied) Run() int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	sampleDir = dir
+	sharedDir, sampleDir = dir, filepath.Join(dir, "decant", "samples")
 	if err := install(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -74,13 +78,14 @@ func TestScripts(t *testing.T) {
 	testscript.RunT(oneByOne{t}, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"capture": capture, "original": original, "unpack": unpack, "services": targets,
+			"capture": capture, "kept": playKept, "original": original, "unpack": unpack, "services": targets,
 			"decant": h.decant, "fill": h.helper("fill", h.fill), "remember": h.helper("remember", remember),
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SESSIONS", sessions)
 			e.Setenv("LOGS", filepath.Join(sessions, "..", "wire", "testdata", "logs"))
 			e.Setenv("GOGC", strconv.Itoa(garbage))
+			e.Setenv("XDG_CACHE_HOME", sharedDir)
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			if err := os.MkdirAll(filepath.Join(e.WorkDir, "home"), 0o700); err != nil {
 				return err
@@ -91,15 +96,24 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// unpack writes a gzip file unpacked: unpack FROM TO.
+// unpack writes a gzip file unpacked, or its first lines: unpack [-lines N] FROM TO.
 func unpack(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: unpack FROM TO")
+	flags := flag.NewFlagSet("unpack", flag.ContinueOnError)
+	most := flags.Int("lines", math.MaxInt, "")
+	if err := flags.Parse(args); err != nil || neg || flags.NArg() != 2 {
+		ts.Fatalf("usage: unpack [-lines N] FROM TO")
 	}
-	f, err := os.Open(ts.MkAbs(args[0]))
+	f, err := os.Open(ts.MkAbs(flags.Arg(0)))
 	ts.Check(err)
 	defer f.Close()
 	src, err := wire.Read(f)
 	ts.Check(err)
-	ts.Check(os.WriteFile(ts.MkAbs(args[1]), src, 0o600))
+	var out []byte
+	for line := range bytes.Lines(src) {
+		if *most--; *most < 0 {
+			break
+		}
+		out = append(out, line...)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(flags.Arg(1)), out, 0o600))
 }
