@@ -2,9 +2,11 @@ package tools_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -18,12 +20,39 @@ import (
 var probe func()
 
 func TestMain(m *testing.M) {
+	if testing.CoverMode() != "" {
+		os.Setenv("GOCOVERDIR", coverDir(os.Getppid())) // of a process that runs a command: its parent is the test
+	}
 	tools.MainIfConfined()
 	if probe != nil && len(os.Args) == 2 && os.Args[1] == "probe" {
 		probe()
-		os.Exit(0)
+		syscall.Exit(0) // not by way of os, which with -cover would write a file where nothing can be written
 	}
-	goleak.VerifyTestMain(m)
+	done := coverChildren()
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) { done(); os.Exit(code) }))
+}
+
+// coverChildren makes a folder for those processes of this program that run commands: with -cover they write into one what they have run, and
+// without one they complain of it where the command's own errors stand.
+func coverChildren() (done func()) {
+	if testing.CoverMode() == "" {
+		return func() {}
+	}
+	os.Unsetenv("GOCOVERDIR")
+	dir := coverDir(os.Getpid())
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		panic(err)
+	}
+	return func() { os.RemoveAll(dir) }
+}
+
+// coverDir returns the folder for the children of a process. It stands beside this program: children know of nothing else that is the same for all.
+func coverDir(pid int) string {
+	self, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return filepath.Join(filepath.Dir(self), fmt.Sprintf("cover-%d", pid))
 }
 
 // A bench is a set of tools on a project.

@@ -437,10 +437,11 @@ func TestDoctorOfWrongCredentials(t *testing.T) {
 
 // Five investigations at once provoke no 429, and the code cache has most of what they read.
 func TestFiveAtOnceProvokeNo429(t *testing.T) {
+	errors := testdepth.Of(7, 12)
 	f := newField(t, nil)
-	r := f.triage("run", "--since", "2026-10-21", "--max-errors", "12", "--parallel", "5", "--run-tokens", "900000", "--json")
+	r := f.triage("run", "--since", "2026-10-21", "--max-errors", strconv.Itoa(errors), "--parallel", "5", "--run-tokens", "900000", "--json")
 	got := f.report(r)
-	if r.code != 0 || got.Totals.Investigated != 12 || len(f.refused) > 0 {
+	if r.code != 0 || got.Totals.Investigated != errors || len(f.refused) > 0 {
 		t.Errorf("exit %d, refused %q: %s", r.code, f.refused, r.errs)
 	}
 	if c := got.Totals.Code; c.Hits < c.Misses {
