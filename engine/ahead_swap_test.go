@@ -52,7 +52,7 @@ func TestAPourTakesWhatWasPrepared(t *testing.T) {
 		asked := int32(0)
 		for ; k.last.Report.Reason == "" && n < 60; n++ {
 			asked = w.calls.Load()
-			k.round(n, output(fmt.Sprintf("call_%d", n), 6))
+			k.round(n, output(fmt.Sprintf("call_%d", n), 20))
 			k.prepare()
 			if k.last.Report.Reason != "" && w.calls.Load() != asked {
 				t.Error("the pour has asked")
@@ -91,7 +91,7 @@ func TestAChangedMessageDiscardsWhatWasPrepared(t *testing.T) {
 		}
 		before := w.calls.Load()
 		for n++; k.last.Report.Reason == "" && n < 60; n++ {
-			k.round(n, output(fmt.Sprintf("call_%d", n), 6))
+			k.round(n, output(fmt.Sprintf("call_%d", n), 20))
 			k.prepare()
 		}
 		if cp := decant.CheckpointIn(k.last.Report.Plan.Decisions); cp == nil || len(cp.Segments) != 0 || w.calls.Load() == before {

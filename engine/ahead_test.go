@@ -45,7 +45,7 @@ func nearing(t *testing.T, o engine.Options) (k *dialogue, next int) {
 	k = newDialogue(t, o)
 	k.user("Do the work. Never touch the vendor directory.")
 	for n := 1; n < 7; n++ {
-		k.round(n, output(fmt.Sprintf("call_%d", n), 6))
+		k.round(n, output(fmt.Sprintf("call_%d", n), 20))
 	}
 	k.prepare()
 	finish(k)
@@ -64,7 +64,7 @@ func finish(k *dialogue) {
 // advance goes on by one round.
 func advance(k *dialogue, n int) {
 	k.Helper()
-	k.round(n, output(fmt.Sprintf("call_%d", n), 6))
+	k.round(n, output(fmt.Sprintf("call_%d", n), 20))
 	k.prepare()
 	finish(k)
 }

@@ -16,7 +16,7 @@ import (
 // A store that hangs takes no more memory than it may: requests go on, what finds no room is not archived, it is
 // said once, and when the store works again all comes back with the clients' next requests.
 func TestBacklogHasABound(t *testing.T) {
-	const most, conversations = 1 << 19, 40
+	const most, conversations = 1 << 17, 40
 	k := newDialogue(t, engine.Options{})
 	gate := &gated{Store: k.store, open: make(chan struct{}), busy: make(chan struct{}, 2*conversations)}
 	k.store = gate
@@ -33,7 +33,7 @@ func TestBacklogHasABound(t *testing.T) {
 	})
 	said := func(n int) {
 		k.session, k.ms = fmt.Sprint("s", n), nil
-		k.user(strings.Repeat("words ", 10_000))
+		k.user(strings.Repeat("words ", 3_000))
 	}
 	answered := func() {
 		k.engine.Finish(k.prepare(), engine.Response{Status: http.StatusOK, Usage: decant.Usage{Input: 20_000, Output: 10}, Content: []byte(`[]`)})

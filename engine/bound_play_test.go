@@ -13,8 +13,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/token"
 )
 
 // A setting is what stands around clients whose models bind their thinking: what the account enforces, what the
@@ -29,7 +31,7 @@ type setting struct {
 	asks    bool                            // the provider may be asked for summaries
 	between func(http.Handler) http.Handler // what stands before the provider
 	preset  *preset.Preset                  // nil: default
-	large   int                             // most kilobytes of what the user says, in a large window; 0: little, in a small one
+	large   int                             // most tokens of what the user says, in a large window; 0: little, in a small one
 	refused string                          // what the provider may refuse unseen by the client, as a pattern; empty: nothing
 }
 
@@ -59,9 +61,9 @@ var settings = []setting{
 	{name: "ByRuleDropBlock", route: "thinking dropped by the provider", preset: stages, drop: true, memory: true},
 	{name: "ByRuleClearingRefused", route: "fold", preset: stages, between: refusingEdits, refused: "context management strategy"},
 	{name: "OnEveryRequest", route: "drop thinking", preset: prunes, memory: true},
-	{name: "Paused", route: atAPause, preset: pauses(preset.PruneAtPours), large: 70},
-	{name: "PausedOnEveryRequest", route: atAPause, preset: pauses(preset.PruneEveryRequest), large: 70},
-	{name: "PausedClearingRefused", route: atAPause, preset: pauses(preset.PruneAtPours), large: 70, between: refusingEdits, refused: "context management strategy"},
+	{name: "Paused", route: atAPause, preset: pauses(preset.PruneAtPours), large: 24_000},
+	{name: "PausedOnEveryRequest", route: atAPause, preset: pauses(preset.PruneEveryRequest), large: 24_000},
+	{name: "PausedClearingRefused", route: atAPause, preset: pauses(preset.PruneAtPours), large: 24_000, between: refusingEdits, refused: "context management strategy"},
 	{name: "ClearingIgnoredEarly", route: "drop thinking", early: true, between: ignoringEdits, refused: boundTo + "|" + tooLong},
 }
 
@@ -69,13 +71,13 @@ var settings = []setting{
 var (
 	stages = &preset.Preset{
 		Name: "stages", EarlyPours: preset.EarlyPours{Level: "off"}, Native: preset.Native{
-			Editing: preset.Editing{Tokens: 4000, KeepCalls: 2, KeepThinking: 2, Least: 500}, Compaction: preset.Compaction{Tokens: 9000},
+			Editing: preset.Editing{Tokens: 1300, KeepCalls: 2, KeepThinking: 2, Least: 160}, Compaction: preset.Compaction{Tokens: 3000},
 		},
 	}
 	prunes = &preset.Preset{
 		Name: "prunes", EarlyPours: preset.EarlyPours{Level: "off"}, Prune: preset.PruneEveryRequest, Reduce: preset.Reduce{
 			Always: []decant.Reduction{decant.ReductionClear, decant.ReductionTrim},
-			Clear:  preset.Clear{After: 2}, Trim: preset.Trim{Over: 2000, Head: 500, Tail: 500, After: 1, Literal: true},
+			Clear:  preset.Clear{After: 2}, Trim: preset.Trim{Over: 700, Head: 160, Tail: 160, After: 1, Literal: true},
 		},
 	}
 )
@@ -119,10 +121,13 @@ func TestNoRouteIsRefusedToAClient(t *testing.T) {
 func boundPlay(t *rapid.T, set setting) (routes []string) {
 	w := &world{t: t, dir: newDir(t), early: set.early, drop: set.drop, asks: set.asks, between: set.between, preset: set.preset, window: worldWindow}
 	models := []string{"claude-opus-5-5", "claude-sonnet-5-5", "claude-fable-5-1"}
+	o := sandbox.Options{OldAccount: set.old, Model: &actor{}}
 	if set.large > 0 {
+		o.Counter = token.For(lookup("claude-opus-4-6"))                                             // the provider counts as the engine estimates
 		w.window, models = 200_000, append(models, slices.Repeat([]string{"claude-opus-4-6"}, 6)...) // of these only that one pauses
 	}
-	w.sandbox = newSandbox(sandbox.Options{Window: w.window, OldAccount: set.old, Model: &actor{}})
+	o.Window = w.window
+	w.sandbox = newSandbox(o)
 	w.start()
 	defer w.close()
 	c := &caller{
@@ -141,9 +146,13 @@ func boundPlay(t *rapid.T, set setting) (routes []string) {
 		if set.large == 0 {
 			return ""
 		}
-		return "\n" + output("what the user shows", rapid.IntRange(0, set.large).Draw(t, "kilobytes"))
+		size := rapid.IntRange(0, set.large).Draw(t, "tokens")
+		if len(c.ms) == 0 {
+			size = 2 * set.large // most of what a pause is behind
+		}
+		return "\n" + symbols(size)
 	}
-	for range rapid.IntRange(8, 24).Draw(t, "requests") {
+	for left := rapid.IntRange(12, 24).Draw(t, "requests"); left > 0; left-- {
 		switch {
 		case len(c.calls()) > 0:
 			c.answer(p)
@@ -160,8 +169,14 @@ func boundPlay(t *rapid.T, set setting) (routes []string) {
 		if set.asks && rapid.IntRange(0, 9).Draw(t, "restarts") == 0 {
 			w.restart()
 		}
-		routes = append(routes, w.routes()...)
 		c.accept(x)
+		if bytes.Equal(x.sent, x.body) && x.tries == 1 {
+			continue // nothing is in force
+		}
+		routes = append(routes, w.routes()...)
+		if slices.ContainsFunc(routes, func(r string) bool { return strings.Contains(r, set.route) }) {
+			left = min(left, testdepth.Of(4, left)) // a few requests behind the pour
+		}
 	}
 	large := 0
 	for _, e := range w.sandbox.Log.Refused() {

@@ -83,7 +83,11 @@ func billingLine(n int) string {
 	return fmt.Sprintf(`{"type":"text","text":"x-anthropic-billing-header: cc_version=2.1.330.98d; cc_entrypoint=cli; cc_turn_index=%d; cch=%05x;"}`, n, n*7919%0xfffff)
 }
 
-var longSystem = `{"type":"text","text":"` + strings.Repeat("You are a careful agent. ", 400) + `"`
+// longWords are a system prompt that is just long enough to be cached; longSystem is a block with them, without its end.
+var (
+	longWords  = strings.Repeat("You are a careful agent. ", 180)
+	longSystem = `{"type":"text","text":"` + longWords + `"`
+)
 
 // What the ledger says that the client's own requests would have cost is what they do cost a twin without
 // Decant, wherever the client puts its markers, however long it pauses and whatever the provider's cache is
@@ -225,7 +229,7 @@ func TestBetaForAMillionTokens(t *testing.T) {
 			t.Fatal(err)
 		}
 		k.user("Do the work.")
-		text := strings.Repeat("a line of a long log, with alpha and beta in it\n", 16_000) // about 190,000 tokens
+		text := symbols(190_000)
 		k.round(1, text)
 		k.says("Done.")
 		k.user("And now?")
@@ -340,7 +344,7 @@ func TestWhatCouldNotHaveBeenSentIsBookedApart(t *testing.T) {
 	k := newDialogue(t, engine.Options{})
 	k.pour()
 	for n := 100; n < 120; n++ {
-		k.round(n, output(fmt.Sprintf("call_%d", n), 6))
+		k.round(n, output(fmt.Sprintf("call_%d", n), 20))
 		k.mustSend()
 	}
 	totals, err := k.store.(store.Log).Spending(t.Context(), store.SpendQuery{})

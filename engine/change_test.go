@@ -22,7 +22,7 @@ import (
 func TestPreviewsComeTrue(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		k := newDialogue(t, engine.Options{Window: 16_000, NoEarlyPours: rapid.Bool().Draw(rt, "no early pours")})
+		k := newDialogue(t, engine.Options{Window: 6_000, NoEarlyPours: rapid.Bool().Draw(rt, "no early pours")})
 		k.model = rapid.SampledFrom([]string{"claude-sonnet-4-5", "claude-sonnet-5-5"}).Draw(rt, "model")
 		k.extra = `"cache_control":{"type":"ephemeral"},`
 		if k.model == "claude-sonnet-5-5" {
@@ -31,7 +31,7 @@ func TestPreviewsComeTrue(t *testing.T) {
 		k.user("Do the work.")
 		c := changes{rt, k}
 		for n := range rapid.SampledFrom([]int{4, 10, 16}).Draw(rt, "steps") {
-			k.round(n, output(fmt.Sprintf("call_%d", n), rapid.SampledFrom([]int{2, 6, 12}).Draw(rt, "kb")))
+			k.round(n, output(fmt.Sprintf("call_%d", n), rapid.SampledFrom([]int{7, 20, 40}).Draw(rt, "size")))
 			k.mustSend()
 			for range rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(rt, "changes") {
 				c.one()
@@ -51,7 +51,7 @@ func TestUndoBringsTheEarlierCheckpointBack(t *testing.T) {
 	k.user("Do the work.")
 	covers := 0
 	for n := 0; covers < 2 && n < 80; n++ {
-		k.round(n, output(fmt.Sprintf("call_%d", n), 8))
+		k.round(n, output(fmt.Sprintf("call_%d", n), 27))
 		k.mustSend()
 		for _, d := range k.last.Report.Decisions {
 			if d.Checkpoint != nil {
@@ -158,7 +158,7 @@ func TestPlanAppliedTwice(t *testing.T) {
 		k := newDialogue(t, engine.Options{NoEarlyPours: !early, Window: 200_000})
 		k.user("Do the work.")
 		for n := range 12 {
-			k.round(n, output(fmt.Sprintf("call_%d", n), 8))
+			k.round(n, output(fmt.Sprintf("call_%d", n), 27))
 			k.mustSend()
 		}
 		key := store.Key{ID: k.last.Conversation}

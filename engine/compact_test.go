@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +53,8 @@ func (q *inquirer) Ask(_ context.Context, c provider.Cause, r *provider.Request)
 func newCompacter(t *testing.T, o engine.Options) (*binder, *inquirer) {
 	q := &inquirer{}
 	o.Models.Asker, o.NoEarlyPours = q, true
-	b := newBinder(t, o, sandbox.Options{})
+	o.Window = cmp.Or(o.Window, 2*dialogueWindow) // a summary of the provider's is not much shorter in a small one
+	b := newBinder(t, o, sandbox.Options{Window: o.Window})
 	q.post = b.ask
 	return b, q
 }
@@ -250,7 +252,7 @@ func TestCompactionIsReplayedAndTakenBack(t *testing.T) {
 	b.until(compacted)
 	b.next()
 	before := string(b.prepare().Body)
-	b.start(engine.Options{Models: engine.Models{Asker: q}, NoEarlyPours: true, Preset: oneSize(t)})
+	b.start(engine.Options{Models: engine.Models{Asker: q}, NoEarlyPours: true, Preset: oneSize()})
 	if string(b.prepare().Body) != before {
 		t.Error("after a restart other bytes are sent")
 	}
@@ -284,7 +286,7 @@ func TestCompactionIsReplayedAndTakenBack(t *testing.T) {
 // The block is nobody's but the provider's: the rules of presets, of the request and of the model decide whether it is
 // asked for.
 func TestCompactionWhereItDoesNotGo(t *testing.T) {
-	local := oneSize(t)
+	local := oneSize()
 	local.Native.Route = preset.RouteLocal
 	for name, change := range map[string]func(*binder, *engine.Options){
 		"local route": func(_ *binder, o *engine.Options) { o.Preset = local },
@@ -295,7 +297,7 @@ func TestCompactionWhereItDoesNotGo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, q := newCompacter(t, engine.Options{})
-			o := engine.Options{Models: engine.Models{Asker: q}, NoEarlyPours: true, Preset: oneSize(t)}
+			o := engine.Options{Models: engine.Models{Asker: q}, NoEarlyPours: true, Preset: oneSize()}
 			change(b, &o)
 			b.start(o)
 			for range 14 {

@@ -96,7 +96,7 @@ func TestPourBehindACompaction(t *testing.T) {
 		k.model, k.extra = "claude-opus-4-6", compacting
 		k.user("Do the work. The password of the vault is in /etc/vault.conf.")
 		for n := range 12 {
-			k.round(n, strings.Repeat(fmt.Sprintf("Line %d of the first part.\n", n), 300))
+			k.round(n, strings.Repeat(fmt.Sprintf("Line %d of the first part.\n", n), 100))
 		}
 		k.ms = append(k.ms, `{"role":"assistant","content":[{"type":"compaction","content":"Half of it is done."},{"type":"text","text":"On it goes."}]}`)
 		k.user("Go on.")
@@ -108,7 +108,7 @@ func TestPourBehindACompaction(t *testing.T) {
 			if same {
 				number = 0
 			}
-			k.round(100+n, strings.Repeat(fmt.Sprintf("Line %d of the second part.\n", number), 300))
+			k.round(100+n, strings.Repeat(fmt.Sprintf("Line %d of the second part.\n", number), 100))
 		}
 		p := k.prepare()
 		if p.Fault != nil || p.Report.Reason == "" || p.Report.After > p.Report.Before/2 {
@@ -118,7 +118,7 @@ func TestPourBehindACompaction(t *testing.T) {
 		if stays := strings.Contains(body, `"type":"compaction"`); stays != same || same != (cp == nil) {
 			t.Errorf("the same lines: %t; the summary stays: %t; checkpoint %+v", same, stays, cp)
 		}
-		if !same && (p.Report.After > 20_000 || cp.From > 2 || cp.To < 26 || !strings.Contains(body, "/etc/vault.conf")) {
+		if !same && (p.Report.After > dialogueWindow*5/6 || cp.From > 2 || cp.To < 26 || !strings.Contains(body, "/etc/vault.conf")) {
 			t.Errorf("what was ignored comes back, or is lost:\n%.1000s", body)
 		}
 	}

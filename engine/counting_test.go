@@ -22,7 +22,7 @@ type counting struct {
 // step goes on by one round, and returns by which share of it the engine takes what has come for too large.
 func (c *counting) step(n int) (off float64) {
 	c.Helper()
-	c.round(n, output(fmt.Sprintf("call_%d", n), 6))
+	c.round(n, output(fmt.Sprintf("call_%d", n), 50))
 	p := c.prepare()
 	now := int(c.times * float64(c.estimator.Conversation(p.View()).Total()))
 	off = float64(p.Report.After-now) / float64(now-c.counted)

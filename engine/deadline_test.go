@@ -86,7 +86,7 @@ func TestScansEnd(t *testing.T) {
 	if _, err := summary.Extract(ctx, c.Messages, summary.Options{Budget: 1000}); !errors.Is(err, context.Canceled) {
 		t.Errorf("summary: %v", err)
 	}
-	o := policy.PlanOptions{Preset: oneSize(t), Target: 4000, KeepTurns: -1}
+	o := policy.PlanOptions{Preset: oneSize(), Target: 4000, KeepTurns: -1}
 	if _, err := policy.Plan(ctx, c, o); !errors.Is(err, context.Canceled) {
 		t.Errorf("plan: %v", err)
 	}
@@ -99,7 +99,7 @@ func BenchmarkHostile(b *testing.B) {
 		for _, who := range []string{"user", "tool"} {
 			for _, kb := range []int{512, 1024, 2048} {
 				c := longText(b, form, who, kb<<10)
-				o := policy.PlanOptions{Preset: oneSize(b), Target: 80_000, KeepTurns: -1, Estimator: token.For(token.Model{})}
+				o := policy.PlanOptions{Preset: oneSize(), Target: 80_000, KeepTurns: -1, Estimator: token.For(token.Model{})}
 				b.Run(fmt.Sprintf("%s/%s/%dKB", name, who, kb), func(b *testing.B) {
 					b.SetBytes(int64(kb) << 10)
 					for b.Loop() {

@@ -14,6 +14,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/logtest"
+	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 )
@@ -24,6 +25,7 @@ type dialogue struct {
 	store   engine.Store
 	engine  *engine.Engine
 	sandbox *sandbox.Server
+	preset  *preset.Preset // where an engine's options name none
 	model   string
 	extra   string // parameters before the messages
 	tools   string // empty: one
@@ -40,11 +42,11 @@ type dialogue struct {
 	last *engine.Prepared
 }
 
-const dialogueWindow = 24_000
+const dialogueWindow = 8_000
 
 func newDialogue(t testing.TB, o engine.Options) *dialogue {
 	t.Helper()
-	k := &dialogue{TB: t, store: emptyStore(t), model: "claude-sonnet-4-5", session: "s", sandbox: newSandbox(sandbox.Options{Window: dialogueWindow, Model: &actor{}})}
+	k := &dialogue{TB: t, store: emptyStore(t), preset: small(), model: "claude-sonnet-4-5", session: "s", sandbox: newSandbox(sandbox.Options{Window: dialogueWindow, Model: &actor{}})}
 	t.Cleanup(func() { k.engine.Close() })
 	k.start(o)
 	return k
@@ -58,6 +60,9 @@ func (k *dialogue) start(o engine.Options) {
 	}
 	if o.Window == 0 {
 		o.Window = dialogueWindow
+	}
+	if o.Preset == nil {
+		o.Preset = k.preset
 	}
 	if o.Catalog == nil {
 		o.Catalog = catalog()
@@ -79,7 +84,7 @@ func (k *dialogue) body() []byte {
 	if tools == "" {
 		tools = bashTool
 	}
-	return []byte(fmt.Sprintf(`{"model":%q,"max_tokens":4000,"tools":[%s],%s"messages":[%s]}`, k.model, tools, k.extra, strings.Join(k.ms, ",")))
+	return []byte(fmt.Sprintf(`{"model":%q,"max_tokens":1300,"tools":[%s],%s"messages":[%s]}`, k.model, tools, k.extra, strings.Join(k.ms, ",")))
 }
 
 // Tools of a dialogue. Beside the memory tool nothing is cleared by the provider.
@@ -212,7 +217,7 @@ func (k *dialogue) pour() int {
 	k.Helper()
 	k.user("Do the work. The password of the vault is in /etc/vault.conf.")
 	for n := 1; n < 60; n++ {
-		k.round(n, output(fmt.Sprintf("call_%d", n), 6))
+		k.round(n, output(fmt.Sprintf("call_%d", n), 20))
 		k.mustSend()
 		if k.last.Report.Reason != "" {
 			return n

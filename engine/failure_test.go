@@ -45,7 +45,7 @@ func TestFailureLadder(t *testing.T) {
 		k := newDialogue(t, engine.Options{NoEarlyPours: true})
 		k.pour()
 		for n := 50; n < 58; n++ {
-			k.round(n, output(fmt.Sprintf("call_%d", n), 4))
+			k.round(n, output(fmt.Sprintf("call_%d", n), 13))
 		}
 		b := &broken{Store: k.store, match: down, version: down}
 		k.store = b
@@ -113,7 +113,7 @@ func TestOverflowIsRecovered(t *testing.T) {
 			}
 			k.user("Do the work.")
 			for n := 1; n < 40; n++ {
-				k.round(n, output(fmt.Sprintf("call_%d", n), 8))
+				k.round(n, output(fmt.Sprintf("call_%d", n), 27))
 				k.mustSend()
 				if k.last.Report.Reason == policy.Overflow {
 					return
@@ -174,7 +174,7 @@ func TestObserveChangesNothing(t *testing.T) {
 	k.user("Do the work.")
 	planned := false
 	for n := 1; n < 20; n++ {
-		k.round(n, output(fmt.Sprintf("call_%d", n), 8))
+		k.round(n, output(fmt.Sprintf("call_%d", n), 27))
 		k.mustSend()
 		planned = planned || k.last.Report.Planned.Reason != ""
 		if k.last.Report.Reason != "" || len(k.last.Report.Decisions) > 0 || k.last.Report.LeftOut != 0 {
@@ -242,7 +242,7 @@ func TestUndoAndRelease(t *testing.T) {
 func TestPinsStay(t *testing.T) {
 	k := newDialogue(t, engine.Options{})
 	k.user("Do the work.")
-	k.round(1, "the launch code is 4711-ALPHA\n"+output("call_1", 2))
+	k.round(1, "the launch code is 4711-ALPHA\n"+output("call_1", 7))
 	k.mustSend()
 	k.engine.Close()
 	pin, err := k.engine.Pin(t.Context(), store.Key{ID: k.last.Conversation}, []decant.Ref{{Message: 3}}, true)
@@ -254,12 +254,12 @@ func TestPinsStay(t *testing.T) {
 	}
 	pours := 0
 	for n := 2; pours < 3 && n < 90; n++ {
-		k.round(n, output(fmt.Sprintf("call_%d", n), 6))
+		k.round(n, output(fmt.Sprintf("call_%d", n), 20))
 		k.mustSend()
 		if k.last.Report.Reason != "" {
 			pours++
 		}
-		if !bytes.Contains(k.last.Body, []byte("the launch code is 4711-ALPHA")) || !bytes.Contains(k.last.Body, []byte("call_1 line 20:")) {
+		if !bytes.Contains(k.last.Body, []byte("the launch code is 4711-ALPHA")) || !bytes.Contains(k.last.Body, []byte("call_1 line 10:")) {
 			t.Fatalf("after %d rounds and %d pours the pinned result is gone", n, pours)
 		}
 	}

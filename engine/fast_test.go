@@ -15,20 +15,20 @@ import (
 // Answers are archived behind the requests. A client that does not think in between, of whose text the
 // estimate is a third of the truth, is metered by what the provider reported all the same.
 func TestRequestsInARowFitTheWindow(t *testing.T) {
-	const window = 20_000
+	const window = 7_000
 	db := emptyStore(t)
-	e, err := engine.New(db, engine.Options{Window: window, Logger: logtest.Strict(t), Timeouts: enginetest.Patient})
+	e, err := engine.New(db, engine.Options{Window: window, Preset: small(), Logger: logtest.Strict(t), Timeouts: enginetest.Patient})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { e.Close() })
 	var ms strings.Builder
 	pours := 0
-	for n := range testdepth.Of(35, 60) {
+	for n := range testdepth.Of(25, 60) {
 		if n > 0 {
 			fmt.Fprintf(&ms, `,{"role":"assistant","content":"Done, %d."},`, n)
 		}
-		fmt.Fprintf(&ms, `{"role":"user","content":"Step %d. %s"}`, n, strings.Repeat("x y z ", 500))
+		fmt.Fprintf(&ms, `{"role":"user","content":"Step %d. %s"}`, n, strings.Repeat("x y z ", 170))
 		p, err := e.Prepare(t.Context(), &engine.Request{Body: []byte(`{"model":"claude-sonnet-4-6","max_tokens":1000,"messages":[` + ms.String() + `]}`)})
 		if err != nil || p.Fault != nil {
 			t.Fatal(err, p)

@@ -18,7 +18,7 @@ func TestFreshResultsAreCutOnlyWhereThePresetSaysSo(t *testing.T) {
 	} {
 		k := newDialogue(t, engine.Options{Preset: p, Window: 200_000})
 		k.user("Do the work.")
-		k.round(1, output("call_1", 60))
+		k.round(1, output("call_1", 600))
 		got := k.prepare()
 		cut, want := !bytes.Equal(got.Body, k.body()), name == "default" || name == "with sizes"
 		if cut != want {

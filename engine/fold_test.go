@@ -20,7 +20,7 @@ func TestAFoldOverAFoldIsOneRecord(t *testing.T) {
 	for n := 1; n <= 60 && len(folds) < 4; n++ {
 		k.ms = append(k.ms,
 			fmt.Sprintf(`{"role":"assistant","content":[{"type":"thinking","thinking":"What does step %d want?","signature":"c2lnbmVk"},{"type":"text","text":"Step %d."},{"type":"tool_use","id":"call_%d","name":"Bash","input":{"command":"step %d"}}]}`, n, n, n, n),
-			fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_%d","content":%s}]}`, n, quote(output(fmt.Sprintf("call_%d", n), 6))))
+			fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_%d","content":%s}]}`, n, quote(output(fmt.Sprintf("call_%d", n), 20))))
 		p := k.prepare()
 		for _, d := range p.Report.Decisions {
 			if d.Reduction == decant.ReductionFold {

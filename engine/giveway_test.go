@@ -45,9 +45,9 @@ func TestFreshResultsGiveWayOnlyToTheWindow(t *testing.T) {
 			k := newDialogue(t, engine.Options{Preset: set, Window: tt.window})
 			k.user("Compare the twelve offers.")
 			for n := range tt.before {
-				k.round(n, output(fmt.Sprintf("call_%d", n), 6))
+				k.round(n, output(fmt.Sprintf("call_%d", n), 60))
 			}
-			k.parallel(12, output("offers", 26))
+			k.parallel(12, output("offers", 260))
 			p := k.prepare()
 			if p.Fault != nil || p.Report.Before < 80_000 {
 				t.Fatalf("%d tokens before, %v", p.Report.Before, p.Fault)

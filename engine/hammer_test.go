@@ -12,6 +12,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/logtest"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 )
@@ -28,11 +29,11 @@ func TestNoAnswerIsGivenUpUnderLoad(t *testing.T) {
 	}
 	defer other.Close()
 	k.user("Do the work.")
-	const requests = 100
+	requests := testdepth.Of(60, 100)
 	pours, sent := 0, 0
 	var answers sync.WaitGroup
 	for n := range requests {
-		lines := []int{1, 1, 200}[n%3] // two that bring nothing to pour, and may be archived together
+		lines := []int{1, 1, 70}[n%3] // two that bring nothing to pour, and may be archived together
 		k.round(n, strings.Repeat(fmt.Sprintf("line of step %d, alpha, beta\n", n), lines))
 		k.extra = fmt.Sprintf(`"system":"Mode %d.",`, (2*n+1)/3)
 		e := k.engine
@@ -97,7 +98,7 @@ const hammeredTokens = 5_000_000
 // hammered returns options with a budget.
 func hammered(t *testing.T) engine.Options {
 	return engine.Options{
-		Window: 200_000, Timeouts: enginetest.Patient, Logger: logtest.Strict(t),
+		Window: 200_000, Preset: small(), Timeouts: enginetest.Patient, Logger: logtest.Strict(t),
 		Budgets: []budget.Budget{{Per: "conversation", Tokens: hammeredTokens}},
 	}
 }

@@ -193,17 +193,18 @@ func (c *caller) say(words string) {
 func (c *caller) answer(p *play) {
 	m := saying{role: "user"}
 	for _, call := range c.calls() {
-		kb := rapid.SampledFrom([]int{0, 0, 1, 2, 4, 8, 24}).Draw(p.T, "kb")
-		m.parts = append(m.parts, part{kind: "tool_result", id: call.id, text: output(call.id, kb)})
+		size := rapid.SampledFrom([]int{0, 0, 3, 7, 13, 27, 80}).Draw(p.T, "size")
+		m.parts = append(m.parts, part{kind: "tool_result", id: call.id, text: output(call.id, size)})
 	}
 	c.ms = append(c.ms, m)
 	c.answered = false
 }
 
-func output(id string, kb int) string {
+// output returns a result of so many hundreds of bytes.
+func output(id string, hundreds int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "result of %s\n", id)
-	for i := 0; b.Len() < kb<<10; i++ {
+	for i := 0; b.Len() < 100*hundreds; i++ {
 		fmt.Fprintf(&b, "%s line %d: value_%d = compute(alpha)\n", id, i, i)
 	}
 	return b.String()

@@ -89,8 +89,9 @@ func loads(k *dialogue) {
 // A fold dropped every image, the screenshot just taken included. Those of the newest round and of pins
 // go with it, byte for byte, where the client had put them into results.
 func TestAFoldKeepsTheNewestImages(t *testing.T) {
-	k := newDialogue(t, engine.Options{NoEarlyPours: true})
-	k.sandbox = newSandbox(sandbox.Options{Window: dialogueWindow, Model: &seeker{}})
+	const window = 3 * dialogueWindow // room for a few images
+	k := newDialogue(t, engine.Options{NoEarlyPours: true, Window: window})
+	k.sandbox = newSandbox(sandbox.Options{Window: window, Model: &seeker{}})
 	k.model, k.extra, k.tools = "claude-sonnet-5-5", `"thinking":{"type":"adaptive"},`, bashTool+","+memoryTool
 	k.user("Look at the screen.")
 	picture := func(n int) string {

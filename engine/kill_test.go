@@ -75,7 +75,7 @@ func gateway(path string) error {
 
 func killedOptions() engine.Options {
 	return engine.Options{
-		Window: worldWindow, Timeouts: enginetest.Patient,
+		Window: worldWindow, Preset: small(), Timeouts: enginetest.Patient,
 		Logger: logtest.New(func(level slog.Level, line string) {
 			if level >= slog.LevelError {
 				fmt.Fprintln(os.Stderr, "fault:", line)
@@ -292,8 +292,8 @@ func (a *agent) speak() {
 func (a *agent) next() saying {
 	m := saying{role: "user"}
 	for _, call := range a.calls() {
-		kb := []int{0, 0, 1, 2, 4, 8, 24}[a.random.IntN(7)]
-		m.parts = append(m.parts, part{kind: "tool_result", id: call.id, text: output(call.id, kb)})
+		size := []int{0, 0, 3, 7, 13, 27, 80}[a.random.IntN(7)]
+		m.parts = append(m.parts, part{kind: "tool_result", id: call.id, text: output(call.id, size)})
 	}
 	if len(m.parts) == 0 {
 		n := a.random.IntN(30)

@@ -22,7 +22,7 @@ func (credulous) Compaction(content []byte) (dialect.ProviderSummary, bool) {
 // A pour leaves only with a view that is legal, that the window has room for, whoever has written what is in it:
 // what a provider's summary would make of the request is looked at like anything else, and the next route takes over.
 func TestOnlyLegalPoursWithinTheWindowLeave(t *testing.T) {
-	const window = 40_000 // so large that history is summarised before results are cleared
+	const window = 13_000 // so large that history is summarised before results are cleared
 	summary := func(words int) string {
 		return fmt.Sprintf(`[{"type":"compaction","content":"%s","signature":"c2ln"}]`, strings.Repeat("done ", words))
 	}
@@ -30,10 +30,10 @@ func TestOnlyLegalPoursWithinTheWindowLeave(t *testing.T) {
 		says  string
 		taken bool
 	}{
-		"Small":          {summary(100), true},
-		"Long":           {summary(12_000), true},
-		"TooLarge":       {summary(22_000), false},                                                                 // more than the window leaves beside an answer
-		"LargerThanEver": {summary(28_000), false},                                                                 // more than the window
+		"Small":          {summary(30), true},
+		"Long":           {summary(4_000), true},
+		"TooLarge":       {summary(7_200), false},                                                                  // more than the window leaves beside an answer
+		"LargerThanEver": {summary(9_200), false},                                                                  // more than the window
 		"Illegal":        {`[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}]`, false}, // a call without its result
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -41,9 +41,9 @@ func TestOnlyLegalPoursWithinTheWindowLeave(t *testing.T) {
 			q.says = []byte(c.says)
 			q.post = func(r *provider.Request) (int, string) { return 200, `{"content":[],"stop_reason":"end_turn"}` }
 			for n := range 8 {
-				b.round(n, output(fmt.Sprint("call_", n), 6))
+				b.round(n, output(fmt.Sprint("call_", n), 20))
 			}
-			b.round(8, output("call_8", 40)) // stays, and is shortened at first sight: the pour frees enough under any of these summaries
+			b.round(8, output("call_8", 133)) // stays, and is shortened at first sight: the pour frees enough under any of these summaries
 			p, err := b.engine.Prepare(t.Context(), &engine.Request{Session: b.session, Upstream: b.upstream, Body: b.body(), Dialect: credulous{}})
 			if err != nil || p.Fault != nil {
 				t.Fatal(err, p.Fault)

@@ -44,7 +44,7 @@ func TestLeftOut(t *testing.T) {
 func TestAPlanSavesWhatIsLeftOut(t *testing.T) {
 	k := newDialogue(t, engine.Options{})
 	k.pour()
-	k.round(99, output("call_99", 6))
+	k.round(99, output("call_99", 20))
 	k.mustSend()
 	key := store.Key{ID: k.last.Conversation}
 	before := policy.LeftOut(k.state().Live())

@@ -50,7 +50,7 @@ func (c *coder) step() {
 	}
 	c.n++
 	c.now.pass(30 * time.Second)
-	text := strings.Repeat(fmt.Sprintf("func loadPart%d(ctx context.Context) error { return errors.New(partMissing%d) }\n", c.n, c.n), 60)
+	text := strings.Repeat(fmt.Sprintf("func loadPart%d(ctx context.Context) error { return errors.New(partMissing%d) }\n", c.n, c.n), 20)
 	c.ms = append(c.ms,
 		fmt.Sprintf(`{"role":"assistant","content":[{"type":"tool_use","id":"call_%d","name":"Read","input":{"file_path":"/src/part%d.go"}}]}`, c.n, c.n),
 		fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_%d","content":%s%s}]}`, c.n, quote(text), c.end))
@@ -81,8 +81,7 @@ func marked(blocks []cost.Block) (out []int) {
 // Every pour but the first changes nothing of what the one before has settled; that must be read from
 // the provider's cache and not written again.
 func TestAPourReadsWhatItLeavesAlone(t *testing.T) {
-	long := strings.Repeat("You are a careful agent. ", 400)
-	c := newCoder(t, `"system":[{"type":"text","text":"You work."`+marker+`},{"type":"text","text":"`+long+`"`+marker+`}],`, marker)
+	c := newCoder(t, `"system":[{"type":"text","text":"You work."`+marker+`},`+longSystem+marker+`}],`, marker)
 	var before []cost.Block
 	pours := 0
 	enough := testdepth.Of(3, 4)

@@ -3,7 +3,6 @@ package engine_test
 import (
 	"bytes"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,9 +12,6 @@ import (
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/store"
 )
-
-// longWords are a system prompt that is long enough to be cached.
-var longWords = strings.Repeat("You are a careful agent. ", 400)
 
 // played sends requests of a client and returns what the provider has counted for all of them, and what was booked.
 func played(t *testing.T, system, end string, adds engine.Adds, n int, before func(c *coder, i int)) (usage decant.Usage, booked []store.Spend) {

@@ -46,7 +46,7 @@ func newBinder(t *testing.T, o engine.Options, s sandbox.Options) *binder {
 		b.notices = append(b.notices, line)
 	})
 	if o.Preset == nil {
-		o.Preset = oneSize(t)
+		o.Preset = oneSize()
 	}
 	b.dialogue = newDialogue(t, o)
 	if s.Model == nil {
@@ -65,20 +65,17 @@ func newBinder(t *testing.T, o engine.Options, s sandbox.Options) *binder {
 	return b
 }
 
-// oneSize returns the default preset with the same sizes for all models: what is tested is by which route history is
-// poured, and not how soon.
-func oneSize(t testing.TB) *preset.Preset {
-	p, err := preset.Load("default")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.CheapReads = preset.Sizes{}
-	return p
+// oneSize returns the small preset with the same sizes for all models, and with little patience: what is tested is by which
+// route history is poured, and not how soon.
+func oneSize() *preset.Preset {
+	p := *small()
+	p.CheapReads, p.EarlyPours.Patience = preset.Sizes{}, 0.3
+	return &p
 }
 
 // outlining returns oneSize without early checkpoints, which would be made as soon as no round is open.
-func outlining(t testing.TB) *preset.Preset {
-	p := oneSize(t)
+func outlining() *preset.Preset {
+	p := oneSize()
 	p.Tools.Exclude = []string{"no_such_tool"}
 	return p
 }
@@ -176,9 +173,9 @@ func TestBindingIsLearned(t *testing.T) {
 	}{{"Enforced", true}, {"NotEnforced", false}} {
 		t.Run(tt.name, func(t *testing.T) {
 			now := newClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
-			o := engine.Options{Window: 200_000, Preset: oneSize(t), Now: now.Now}
+			o := engine.Options{Window: 200_000, Preset: oneSize(), Now: now.Now}
 			b := newBinder(t, o, sandbox.Options{Window: 200_000, OldAccount: !tt.enforced, Now: o.Now})
-			const rounds = 50
+			const rounds = 30
 			asked := func(rounds int) (probes int) {
 				for range rounds {
 					b.next()
@@ -245,7 +242,7 @@ func TestAProbeThatWasGivenUpIsTakenBack(t *testing.T) {
 		{"DeathAndRepeat", true, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			o := engine.Options{Window: 200_000, Preset: outlining(t)}
+			o := engine.Options{Window: 200_000, Preset: outlining()}
 			b := newBinder(t, o, sandbox.Options{Window: 200_000})
 			for b.last == nil || !strings.Contains(b.last.Report.Route, "minds") {
 				if b.n > 90 {
@@ -286,7 +283,7 @@ func TestAProbeThatWasGivenUpIsTakenBack(t *testing.T) {
 
 // A refusal overrules at once what was found out before.
 func TestALaterRefusalOverrules(t *testing.T) {
-	b := newBinder(t, engine.Options{Window: 200_000, Preset: outlining(t)}, sandbox.Options{Window: 200_000, OldAccount: true})
+	b := newBinder(t, engine.Options{Window: 200_000, Preset: outlining()}, sandbox.Options{Window: 200_000, OldAccount: true})
 	b.until("minds")
 	b.sandbox = newSandbox(sandbox.Options{Window: 200_000, Model: &sandbox.Rules{Calls: 10_000}})
 	for range 30 {
@@ -347,7 +344,8 @@ func TestUndoOfAClearing(t *testing.T) {
 // What was pinned before is in the record whole; what is pinned afterwards comes back behind the newest results,
 // once.
 func TestPinsAndClearings(t *testing.T) {
-	b := newBinder(t, engine.Options{NoEarlyPours: true}, sandbox.Options{})
+	const window = 2 * dialogueWindow // room for what is pinned
+	b := newBinder(t, engine.Options{NoEarlyPours: true, Window: window}, sandbox.Options{Window: window})
 	b.next()
 	b.next()
 	pin := func(message int) string {
@@ -416,13 +414,9 @@ func TestClearingGivesWayToTheClient(t *testing.T) {
 // Arguments of what was written go with the results; a failing tool, parallel calls and tools that the preset
 // leaves alone are told apart.
 func TestClearingOfManyTools(t *testing.T) {
-	set, err := preset.Load("default")
-	if err != nil {
-		t.Fatal(err)
-	}
-	own := *set
+	own := *small()
 	own.Tools.Exclude = []string{"Keep*"}
-	b := newBinder(t, engine.Options{NoEarlyPours: true, Preset: &own, Window: 100_000}, sandbox.Options{Model: &juggler{}, Window: 100_000})
+	b := newBinder(t, engine.Options{NoEarlyPours: true, Preset: &own, Window: 33_000}, sandbox.Options{Model: &juggler{}, Window: 33_000})
 	b.tools = bashTool + `,{"name":"Write","input_schema":{"type":"object"}},{"name":"KeepThis","input_schema":{"type":"object"}}`
 	b.until("cleared by the provider")
 	for range 4 {
@@ -447,7 +441,7 @@ func (j *juggler) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, 
 	j.n++
 	bs := []sandbox.Block{{Kind: decant.KindThinking, Text: fmt.Sprintf("Step %d.", j.n)}}
 	for _, name := range []string{"Bash", "Write", "KeepThis"} {
-		text := strings.Repeat(fmt.Sprintf("var value_%d = compute()\n", j.n), 40)
+		text := strings.Repeat(fmt.Sprintf("var value_%d = compute()\n", j.n), 13)
 		input := jsontext.Value(fmt.Sprintf(`{"file_path":"/src/file_%d.go","content":%s}`, j.n, quote(text)))
 		bs = append(bs, sandbox.Block{Kind: decant.KindUse, Name: name, Input: input})
 	}

@@ -32,7 +32,7 @@ func newPausing(t *testing.T, prune preset.Prune, o engine.Options, s sandbox.Op
 	if s.Model == nil {
 		s.Model = &actor{}
 	}
-	s.Window = 200_000
+	s.Window, s.Counter = 200_000, token.For(lookup("claude-opus-4-6")) // the provider counts as the engine estimates
 	k.sandbox, k.model, k.pauses = newSandbox(s), "claude-opus-4-6", true
 	return k
 }
@@ -85,11 +85,11 @@ func investigate(k *dialogue, more int) engine.Report {
 	k.Helper()
 	k.user("Why does OrdersController fail? Never restart the service billing-api.")
 	for n := 1; n <= 16; n++ {
-		k.round(n, output(fmt.Sprintf("call_%d", n), 45))
+		k.round(n, bulky(fmt.Sprintf("call_%d", n), 15_000))
 		k.mustSend()
 		if r := k.last.Report; r.Reason == policy.Necessary {
 			for m := range more {
-				k.round(100+m, output(fmt.Sprintf("call_%d", 100+m), 2))
+				k.round(100+m, output(fmt.Sprintf("call_%d", 100+m), 20))
 				k.mustSend()
 			}
 			return r

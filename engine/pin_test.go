@@ -13,8 +13,8 @@ import (
 func TestPinsAreOneChange(t *testing.T) {
 	k := newDialogue(t, engine.Options{})
 	k.user("Do the work.")
-	k.round(1, output("call_1", 2))
-	k.round(2, output("call_2", 2))
+	k.round(1, output("call_1", 7))
+	k.round(2, output("call_2", 7))
 	k.mustSend()
 	k.engine.Close()
 	key, refs := store.Key{ID: k.last.Conversation}, []decant.Ref{{Message: 1}, {Message: 3}, {Message: 5}}

@@ -21,10 +21,10 @@ func TestPourWithAFocus(t *testing.T) {
 		return good(ctx, in)
 	}}
 	set := *policyOf(t, "orchestrator")
-	k := newDialogue(t, engine.Options{Window: 40_000, Preset: &set, Models: engine.Models{Summarizer: w}, NoEarlyPours: true})
+	k := newDialogue(t, engine.Options{Window: 13_000, Preset: &set, Models: engine.Models{Summarizer: w}, NoEarlyPours: true})
 	k.user("Do the work.")
 	for n := 1; n <= 10; n++ {
-		k.round(n, output(fmt.Sprintf("call_%d", n), 6))
+		k.round(n, output(fmt.Sprintf("call_%d", n), 20))
 		k.mustSend()
 	}
 	if w.calls.Load() > 0 {

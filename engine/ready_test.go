@@ -53,8 +53,8 @@ func TestAStalePlanIsNotTaken(t *testing.T) {
 		"Changed": func(k *dialogue) { k.ms[2] = strings.Replace(k.ms[2], "line 1:", "line one:", 1) },
 		"Model":   func(k *dialogue) { k.model = "claude-opus-4-5" },
 		"More": func(k *dialogue) {
-			k.round(90, output("call_90", 6))
-			k.round(91, output("call_91", 40))
+			k.round(90, output("call_90", 20))
+			k.round(91, output("call_91", 133))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestAStalePlanIsNotTaken(t *testing.T) {
 				}
 				change(k)
 				for n++; k.last.Report.Reason == "" && n < 60; n++ {
-					k.round(n, output("call_x", 30))
+					k.round(n, output("call_x", 100))
 					k.prepare()
 				}
 				if k.last.Report.Plan == nil || k.last.Fault != nil || planned(k) {

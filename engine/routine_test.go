@@ -34,6 +34,7 @@ func resultsOf(t *testing.T, body []byte) (out []string) {
 // three messages of the assistant are trimmed above 4,000 characters, and those older than ten are cleared.
 func TestPruneOnEveryRequest(t *testing.T) {
 	k := newDialogue(t, engine.Options{Preset: everyRequest(t), Window: 200_000})
+	k.sandbox = newSandbox(sandbox.Options{Window: 200_000, Model: &actor{}})
 	k.user("Go on.")
 	full := func(n int) string { return fmt.Sprintf("%d", n) + strings.Repeat("x", 5000) }
 	for n := 1; n <= 16; n++ {
@@ -60,6 +61,7 @@ func TestPruneOnEveryRequest(t *testing.T) {
 // At pours, which is the default, nothing is pruned before the window demands it.
 func TestPruneAtPours(t *testing.T) {
 	k := newDialogue(t, engine.Options{Preset: policyOf(t, "chat"), Window: 200_000})
+	k.sandbox = newSandbox(sandbox.Options{Window: 200_000, Model: &actor{}})
 	k.user("Go on.")
 	for n := 1; n <= 13; n++ {
 		k.round(n, strings.Repeat("x", 5000))
@@ -84,7 +86,7 @@ func TestTwoStages(t *testing.T) {
 	k.user("Why does OrdersController fail?")
 	var reasons []policy.Reason
 	for n := 1; n <= 60 && len(reasons) < 12; n++ {
-		k.round(n, output(fmt.Sprintf("call_%d", n), 12))
+		k.round(n, output(fmt.Sprintf("call_%d", n), 120))
 		k.mustSend()
 		r := k.last.Report
 		if r.Reason == "" {
@@ -116,7 +118,7 @@ func TestTheSecondStage(t *testing.T) {
 	k.sandbox = newSandbox(sandbox.Options{Window: 200_000, Model: &actor{}})
 	k.user("Why does OrdersController fail?")
 	for n := 1; n <= 8; n++ {
-		k.round(n, output(fmt.Sprintf("call_%d", n), 60))
+		k.round(n, output(fmt.Sprintf("call_%d", n), 600))
 		k.mustSend()
 		if r := k.last.Report; r.Reason == policy.Necessary {
 			if r.Before <= 50_000 {
@@ -147,7 +149,7 @@ func TestTheManualFallback(t *testing.T) {
 	k.user("Why does OrdersController fail?")
 	var poured []int
 	for n := 1; n <= 12; n++ {
-		k.round(n, output(fmt.Sprintf("call_%d", n), 4))
+		k.round(n, output(fmt.Sprintf("call_%d", n), 40))
 		k.mustSend()
 		if k.last.Report.Reason == "" {
 			continue
@@ -179,7 +181,7 @@ func TestStagesOfTheProviderAlone(t *testing.T) {
 	k.sandbox = newSandbox(sandbox.Options{Window: 120_000, Model: &actor{}})
 	k.user("Why does OrdersController fail?")
 	for n := 1; n <= 10; n++ {
-		k.round(n, output(fmt.Sprintf("call_%d", n), 60))
+		k.round(n, output(fmt.Sprintf("call_%d", n), 600))
 		k.mustSend()
 		switch r := k.last.Report; {
 		case r.Reason == policy.Necessary && r.Before > 100_000:

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -171,7 +170,7 @@ func TestARewriteIsSharedByTheChangesBeforeIt(t *testing.T) {
 // A conversation with several pours against the strict stand-in: what is booked is what its decisions
 // have saved, but for a few parts in a hundred.
 func TestSavingsOfAConversation(t *testing.T) {
-	c := newCoder(t, `"system":[{"type":"text","text":"`+strings.Repeat("You are a careful agent. ", 400)+`"`+marker+`}],`, marker)
+	c := newCoder(t, `"system":[`+longSystem+marker+`}],`, marker)
 	pours := 0
 	for c.n < testdepth.Of(80, 120) {
 		c.step()
@@ -214,7 +213,7 @@ func TestSavingsOfAConversation(t *testing.T) {
 // What a decision has saved while it was in force stays its own when it is taken back, and what nobody has
 // been sent has neither saved nor cost anything.
 func TestUndoneDecisionsKeepWhatTheySaved(t *testing.T) {
-	c := newCoder(t, `"system":[{"type":"text","text":"`+strings.Repeat("You are a careful agent. ", 400)+`"`+marker+`}],`, marker)
+	c := newCoder(t, `"system":[`+longSystem+marker+`}],`, marker)
 	savings := func() archive.Savings {
 		got, err := archive.ReadSavings(t.Context(), c.store.(store.Log), c.state(), lookup)
 		if err != nil {

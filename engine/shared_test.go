@@ -4,9 +4,11 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
+	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/token"
@@ -20,6 +22,28 @@ var catalog = sync.OnceValue(func() *token.Catalog {
 	}
 	return c
 })
+
+// small is the default preset with a third of its sizes: what is decided about conversations of a third of the size is the
+// same, and an engine's work is in proportion to the size. Who changes it changes a copy.
+var small = sync.OnceValue(func() *preset.Preset {
+	p, err := preset.Load("default")
+	if err != nil {
+		panic(err)
+	}
+	for _, first := range []*preset.Trim{&p.Reduce.First, p.CheapReads.First} {
+		first.Over, first.Head, first.Tail = first.Over/3, first.Head/3, first.Tail/3
+	}
+	early := p.EarlyPours.Settled()
+	early.Least, early.QuoteMost, early.Names, early.Target = early.Least/3, early.QuoteMost/3, early.Names/3, early.Target/3
+	p.EarlyPours = early
+	return p
+})
+
+// symbols returns a text of about so many tokens that is short: such characters are nearly a token each.
+func symbols(tokens int) string { return strings.Repeat("{}[]();:,.", tokens/8) }
+
+// bulky returns a result of about so many tokens that has some lines.
+func bulky(id string, tokens int) string { return output(id, 40) + symbols(tokens-1400) + "\n" }
 
 // newSandbox returns a provider.
 func newSandbox(o sandbox.Options) *sandbox.Server {

@@ -10,6 +10,7 @@ import (
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/token"
 )
 
 // staged returns night-watch by another route.
@@ -24,7 +25,7 @@ func workThrough(k *dialogue) (reports []engine.Report) {
 	k.Helper()
 	k.user("Why does OrdersController fail? Never restart the service billing-api.")
 	for n := 1; n <= 9; n++ {
-		k.round(n, output(fmt.Sprintf("call_%d", n), 33))
+		k.round(n, bulky(fmt.Sprintf("call_%d", n), 11_200))
 		k.mustSend()
 		if r := k.last.Report; r.Reason != "" {
 			if reports = append(reports, r); r.Reason == policy.Necessary {
@@ -52,7 +53,7 @@ func TestTheSecondStageByTheProvider(t *testing.T) {
 			q := &inquirer{}
 			k := newDialogue(t, engine.Options{Models: engine.Models{Asker: q}, Preset: staged(t, tt.route), Window: 200_000})
 			q.post, k.model = k.ask, tt.model
-			k.sandbox = newSandbox(sandbox.Options{Window: 200_000, Model: &actor{}})
+			k.sandbox = newSandbox(sandbox.Options{Window: 200_000, Model: &actor{}, Counter: token.For(lookup(tt.model))})
 			reports := workThrough(k)
 			if len(reports) == 0 {
 				t.Fatal("never poured")
@@ -89,7 +90,7 @@ func TestWrapUpAtThePause(t *testing.T) {
 		o.Budgets = []budget.Budget{{Tokens: limit, Per: "day"}}
 		k := newDialogue(t, o)
 		q.post, k.model = k.ask, "claude-opus-4-6"
-		k.sandbox = newSandbox(sandbox.Options{Window: 200_000, Model: &actor{}})
+		k.sandbox = newSandbox(sandbox.Options{Window: 200_000, Model: &actor{}, Counter: token.For(lookup(k.model))})
 		workThrough(k)
 		const words = "Token budget reached. Provide your best analysis now with what you've found."
 		if n := strings.Count(string(k.last.Body), words); k.last.Report.Reason != policy.Necessary || n > 1 || n == 1 != pressed {

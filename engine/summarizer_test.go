@@ -193,7 +193,7 @@ func TestASummarizerIsAskedForWhatIsSentOnly(t *testing.T) {
 	k := newDialogue(t, engine.Options{Models: engine.Models{Summarizer: w}, NoEarlyPours: true, Mode: engine.Observe})
 	k.user("Do the work.")
 	for n := range 8 {
-		k.round(n, output(fmt.Sprintf("call_%d", n), 6))
+		k.round(n, output(fmt.Sprintf("call_%d", n), 20))
 	}
 	k.mustSend()
 	if k.last.Report.Plan == nil || decant.CheckpointIn(k.last.Report.Plan.Decisions) == nil {

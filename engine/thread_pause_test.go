@@ -12,6 +12,7 @@ import (
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
 
@@ -19,14 +20,14 @@ import (
 // behind a summary, and sends what it is then given.
 func TestAThreadGoesOnBehindAPause(t *testing.T) {
 	k := newDialogue(t, engine.Options{Window: 200_000, Preset: policyOf(t, "night-watch")})
-	k.sandbox = newSandbox(sandbox.Options{Window: 200_000, Model: &actor{}})
+	k.sandbox = newSandbox(sandbox.Options{Window: 200_000, Model: &actor{}, Counter: token.For(lookup("claude-opus-4-6"))})
 	th := k.engine.Thread(engine.Request{Pauses: true}, &decant.Conversation{Model: "claude-opus-4-6", MaxOutput: 4000})
 	text := func(r decant.Role, s string) decant.Message {
 		return decant.Message{Role: r, Blocks: []decant.Block{{Kind: decant.KindText, Content: decant.Text(s)}}}
 	}
 	pauses := 0
 	for n := range testdepth.Of(9, 14) {
-		th.Append(text(decant.RoleUser, fmt.Sprintf("Part %d.\n%s", n, output(fmt.Sprint(n), 20))))
+		th.Append(text(decant.RoleUser, fmt.Sprintf("Part %d.\n%s", n, bulky(fmt.Sprint(n), 6_800))))
 		view, report, err := th.View(t.Context())
 		if err != nil || report.Fault != nil {
 			t.Fatal(err, report.Fault)

@@ -537,9 +537,9 @@ func TestCountWhileTheRequestIsArchived(t *testing.T) {
 		k.engine.Close()
 	}
 	k.user("look")
-	k.round(1, output("call_1", 6))
+	k.round(1, output("call_1", 20))
 	finish(k.prepare())
-	k.round(2, output("call_2", 6))
+	k.round(2, output("call_2", 20))
 	sent := k.prepare()
 	other := []byte(`{"model":"claude-sonnet-4-5","max_tokens":100,"messages":[{"role":"user","content":"Something else."}]}`)
 	p, err := k.engine.Prepare(t.Context(), &engine.Request{Session: "other", Body: other})
@@ -588,7 +588,7 @@ func TestForkThatSaysMoreInACoveredMessage(t *testing.T) {
 	k.user("Do the work.")
 	var cp *decant.Checkpoint
 	for n := 1; cp == nil && n < 200; n++ {
-		k.round(n, output(fmt.Sprintf("call_%d", n), 6))
+		k.round(n, output(fmt.Sprintf("call_%d", n), 20))
 		k.mustSend()
 		for _, d := range k.last.Report.Decisions {
 			if d.Checkpoint != nil {

@@ -168,7 +168,7 @@ func TestUnknownWindowIsNotZero(t *testing.T) {
 func TestUsageNotCountedTwice(t *testing.T) {
 	k := newDialogue(t, engine.Options{})
 	k.user("Do the work.")
-	k.round(1, output("call_1", 6))
+	k.round(1, output("call_1", 20))
 	k.mustSend()
 	k.mustSend()
 	once := k.sandbox.Log.Last().Usage.Context()
@@ -183,7 +183,7 @@ func TestInFlightCallsNotCut(t *testing.T) {
 	k := newDialogue(t, engine.Options{})
 	k.user("Do the work.")
 	for n := 1; n < testdepth.Of(16, 40); n++ {
-		k.round(n, output(fmt.Sprintf("call_%d", n), 6))
+		k.round(n, output(fmt.Sprintf("call_%d", n), 20))
 		k.mustSend()
 		view := parse(t, k.last.Body)
 		last := view.Messages[len(view.Messages)-1]
@@ -207,7 +207,7 @@ func TestQueuedMessagesNotLost(t *testing.T) {
 			k.user("Do the work.")
 			pours := 0
 			for n := 1; n < testdepth.Of(16, 40); n++ {
-				k.round(n, output(fmt.Sprintf("call_%d", n), 6))
+				k.round(n, output(fmt.Sprintf("call_%d", n), 20))
 				last := &k.ms[len(k.ms)-1]
 				words := fmt.Sprintf("By the way: use port %d from now on.", 7000+n)
 				*last = strings.TrimSuffix(*last, "]}") + `,{"type":"text","text":` + quote(words) + `}]}`
@@ -291,7 +291,7 @@ func (k *dialogue) accept(answer string, n int) {
 	for i := range m.Blocks {
 		content = append(content, string(d.Raw(m.Blocks[i].Ref)))
 		if m.Blocks[i].Kind == decant.KindUse {
-			results = append(results, fmt.Sprintf(`{"type":"tool_result","tool_use_id":%q,"content":%s}`, m.Blocks[i].CallID, quote(output(m.Blocks[i].CallID, 5))))
+			results = append(results, fmt.Sprintf(`{"type":"tool_result","tool_use_id":%q,"content":%s}`, m.Blocks[i].CallID, quote(output(m.Blocks[i].CallID, 17))))
 		}
 	}
 	k.ms = append(k.ms, `{"role":"assistant","content":[`+strings.Join(content, ",")+`]}`)

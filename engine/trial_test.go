@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/decantdev/decant"
@@ -14,7 +13,7 @@ import (
 // What observing says a conversation would have come to is what it comes to when the same requests are
 // managed, pour for pour; and nothing of it is booked as saved.
 func TestATrialComesToWhatManagingDoes(t *testing.T) {
-	system := `"system":[{"type":"text","text":"` + strings.Repeat("You are a careful agent. ", 400) + `"` + marker + `}],`
+	system := `"system":[` + longSystem + marker + `}],`
 	run := func(mode engine.Mode, restart bool) (totals store.Total, pours int, requests []store.Request) {
 		c := newCoder(t, system, marker)
 		options := engine.Options{Window: 400_000, Now: c.now.Now, Mode: mode}
@@ -83,7 +82,7 @@ func TestPlansAreNoDecisions(t *testing.T) {
 	k.start(engine.Options{Mode: engine.Observe})
 	for range 3 {
 		n++
-		k.round(n, output("call_x", 2))
+		k.round(n, output("call_x", 7))
 		if p := k.prepare(); string(p.Body) != string(k.body()) || p.Fault != nil {
 			t.Fatalf("an observed request was changed, fault %v", p.Fault)
 		}

@@ -27,15 +27,13 @@ type resting struct {
 	made []provider.Call
 }
 
-const careful = `"system":[{"type":"text","text":"SYSTEM"` + marker + `}],`
-
 // newResting returns a dialogue of a client whose key is "key". key is that of the calls; where it is empty there are none.
 func newResting(t *testing.T, key string, o engine.Options) *resting {
 	t.Helper()
 	k := &resting{dialogue: newDialogue(t, o)}
 	k.sandbox = newSandbox(sandbox.Options{Window: 400_000})
 	k.upstream = "http://sandbox"
-	k.extra = strings.Replace(careful, "SYSTEM", strings.Repeat("You are a careful agent. ", 400), 1)
+	k.extra = `"system":[` + longSystem + marker + `}],`
 	if key != "" {
 		over, stop := k.sandbox.Pipe()
 		t.Cleanup(stop)
@@ -64,7 +62,7 @@ func (k *resting) read(pause time.Duration) {
 		k.ms[len(k.ms)-1] = strings.Replace(k.ms[len(k.ms)-1], marker+`}]}`, `}]}`, 1)
 	}
 	k.n++
-	text := strings.Repeat(fmt.Sprintf("func loadPart%d(ctx context.Context) error { return errors.New(partMissing%d) }\n", k.n, k.n), 60)
+	text := strings.Repeat(fmt.Sprintf("func loadPart%d(ctx context.Context) error { return errors.New(partMissing%d) }\n", k.n, k.n), 30)
 	k.ms = append(k.ms,
 		fmt.Sprintf(`{"role":"assistant","content":[{"type":"tool_use","id":"call_%d","name":"Read","input":{"file_path":"/src/part%d.go"}}]}`, k.n, k.n),
 		fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_%d","content":%s%s}]}`, k.n, quote(text), marker))
@@ -109,7 +107,7 @@ func breaks(n int, pause time.Duration) (out []time.Duration) {
 // With pauses that are longer than the cache keeps anything, and not much longer, a conversation costs less when it is kept
 // warm; and whatever the pauses are, not more than a fiftieth more than without. Every call is booked with its purpose.
 func TestARestingConversationIsKeptWarm(t *testing.T) {
-	n := testdepth.Of(5, 8)
+	n := testdepth.Of(4, 8)
 	for _, tt := range []struct {
 		name   string
 		early  bool
@@ -172,7 +170,7 @@ func (k *resting) booked(paid store.Money) {
 // part of the prompt.
 func TestOnlyWhatIsNoPromptDiffersInACallThatKeepsWarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := newResting(t, "key", engine.Options{NoEarlyPours: true, Window: 30_000})
+		k := newResting(t, "key", engine.Options{NoEarlyPours: true, Window: 10_000})
 		k.extra += `"stream":false,"tool_choice":{"type":"auto"},`
 		poured := false
 		for n := 0; n < 40 && !poured; n++ {
@@ -193,7 +191,7 @@ func TestOnlyWhatIsNoPromptDiffersInACallThatKeepsWarm(t *testing.T) {
 			if string(got.Of(e.Body)) != "0" {
 				t.Errorf("max_tokens is %s", got.Of(e.Body))
 			}
-			if same := bytes.Replace(sent, []byte(`"max_tokens":4000`), []byte(`"max_tokens":0`), 1); !bytes.Equal(e.Body, same) {
+			if same := bytes.Replace(sent, []byte(`"max_tokens":1300`), []byte(`"max_tokens":0`), 1); !bytes.Equal(e.Body, same) {
 				t.Error("another prompt was sent than before")
 			}
 		}

@@ -68,11 +68,11 @@ func TestWatcherIsToldOfAFailedSummary(t *testing.T) {
 // A budget that is nearly spent is told once.
 func TestWatcherIsToldOfBudgets(t *testing.T) {
 	o := &onlooker{}
-	k := newDialogue(t, engine.Options{Watcher: o, Budgets: []budget.Budget{{Per: "conversation", Tokens: 300_000}}})
+	k := newDialogue(t, engine.Options{Watcher: o, Budgets: []budget.Budget{{Per: "conversation", Tokens: 100_000}}})
 	k.sandbox = newSandbox(sandbox.Options{Window: 200_000, Model: &actor{}})
 	k.user("Do the work.")
 	for n := 1; n <= 60 && len(o.warns) == 0; n++ {
-		k.round(n, output("call", 2))
+		k.round(n, output("call", 7))
 		k.mustSend()
 	}
 	k.round(61, "done")

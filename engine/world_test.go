@@ -58,7 +58,7 @@ type style struct {
 // write returns a request body.
 func (s style) write(model, thinking string, ms []saying) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, `{"model":%q,"max_tokens":4000,"system":"You are careful.","tools":[%s],%s`, model, cmp.Or(s.tools, bashTool), s.extra)
+	fmt.Fprintf(&b, `{"model":%q,"max_tokens":1300,"system":"You are careful.","tools":[%s],%s`, model, cmp.Or(s.tools, bashTool), s.extra)
 	if thinking != "" {
 		fmt.Fprintf(&b, `"thinking":%s,`, thinking)
 	}
@@ -140,7 +140,7 @@ type world struct {
 	inspect func(sent []byte, h http.Header)
 }
 
-const worldWindow = 16_000
+const worldWindow = 6_000
 
 func newWorld(t *rapid.T) *world {
 	w := &world{t: t, dir: newDir(t), early: rapid.Bool().Draw(t, "schedule"), window: worldWindow, sandbox: newSandbox(sandbox.Options{Window: worldWindow, Model: &actor{}})}
@@ -171,7 +171,7 @@ func (w *world) start() {
 }
 
 func (w *world) newEngine() *engine.Engine {
-	o := engine.Options{Catalog: catalog(), Preset: w.preset, Window: w.window, NoEarlyPours: !w.early, Adds: engine.Adds{DropBlock: w.drop}, Timeouts: enginetest.Patient, Logger: logtest.Strict(w.t)}
+	o := engine.Options{Catalog: catalog(), Preset: cmp.Or(w.preset, small()), Window: w.window, NoEarlyPours: !w.early, Adds: engine.Adds{DropBlock: w.drop}, Timeouts: enginetest.Patient, Logger: logtest.Strict(w.t)}
 	if w.asks {
 		o.Models.Asker = &inquirer{post: w.ask}
 	}
