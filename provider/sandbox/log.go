@@ -64,14 +64,17 @@ func (l *Log) Entries() []Entry {
 	return slices.Clone(l.entries)
 }
 
-// Last returns the newest entry, the zero Entry when there is none.
+// Last returns the newest entry of a request that posts something, the zero Entry when there is none. Clients get the list of
+// models whenever it suits them, so that one may come between a request and who looks for it.
 func (l *Log) Last() Entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.entries) == 0 {
-		return Entry{}
+	for _, e := range slices.Backward(l.entries) {
+		if e.Method == http.MethodPost {
+			return e
+		}
 	}
-	return l.entries[len(l.entries)-1]
+	return Entry{}
 }
 
 // Refused returns the entries that were answered with an error other than one ordered by a fault.
