@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/recorded"
 	"github.com/decantdev/decant/wire"
 )
 
@@ -35,16 +36,7 @@ func readRecordings(t *testing.T) (out []*recording) {
 }
 
 func readRecording(name string) (*recording, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	src, err := wire.Read(f)
-	if err != nil {
-		return nil, err
-	}
-	doc, err := wire.Parse(src)
+	doc, err := recorded.Read(name)
 	if err != nil {
 		return nil, err
 	}

@@ -13,10 +13,10 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
+	"github.com/decantdev/decant/internal/recorded"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/transport"
-	"github.com/decantdev/decant/wire"
 )
 
 // filling is how a database is filled: what of which session is played, and for whom.
@@ -68,16 +68,7 @@ func (h *here) fill(flags *flag.FlagSet, args []string, messages io.Writer) erro
 // parse returns a recorded session, of which the fields may be changed.
 func (h *here) parse(file string) (*decant.Conversation, error) {
 	if h.parsed[file] == nil {
-		src, err := os.Open(file)
-		if err != nil {
-			return nil, err
-		}
-		defer src.Close()
-		data, err := wire.Read(src)
-		if err != nil {
-			return nil, err
-		}
-		doc, err := wire.Parse(data)
+		doc, err := recorded.Read(file)
 		if err != nil {
 			return nil, err
 		}

@@ -180,9 +180,9 @@ func (r *recital) busts() (n int) {
 	return n
 }
 
-// recorded returns a session of testdata as it can be sent to the sandbox: without thinking, which is
+// sendable returns a session of testdata as it can be sent to the sandbox: without thinking, which is
 // signed by somebody else.
-func recorded(t *testing.T, name string) *decant.Conversation {
+func sendable(t *testing.T, name string) *decant.Conversation {
 	t.Helper()
 	var s streams
 	doc, err := s.document(filepath.Join("..", "..", "testdata", name), "")
@@ -251,10 +251,10 @@ func sourceFor(r *rand.Rand, name string) string {
 // sessions are those that the tests below play; at quick depth one.
 func sessions(t *testing.T) map[string]*decant.Conversation {
 	if !testdepth.Full() {
-		return map[string]*decant.Conversation{"claude": recorded(t, "claude-code-session.jsonl.gz")}
+		return map[string]*decant.Conversation{"claude": sendable(t, "claude-code-session.jsonl.gz")}
 	}
 	out := map[string]*decant.Conversation{
-		"claude": recorded(t, "claude-code-session.jsonl.gz"), "codex": recorded(t, "codex-session.jsonl.gz"),
+		"claude": sendable(t, "claude-code-session.jsonl.gz"), "codex": sendable(t, "codex-session.jsonl.gz"),
 	}
 	for i, pauses := range []int{0, 2, 8} {
 		out[fmt.Sprintf("generated%d", i)] = generated(uint64(i), 45, pauses)

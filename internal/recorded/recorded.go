@@ -37,22 +37,35 @@ func File(t testing.TB, name string) string {
 // Source returns what a session's file says, unpacked.
 func Source(t testing.TB, name string) []byte {
 	t.Helper()
-	f, err := os.Open(File(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	src, err := wire.Read(f)
+	src, err := source(File(t, name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return src
 }
 
+func source(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return wire.Read(f)
+}
+
+// Read returns the session of any file, packed or not.
+func Read(path string) (*wire.Document, error) {
+	src, err := source(path)
+	if err != nil {
+		return nil, err
+	}
+	return wire.Parse(src)
+}
+
 // Session returns a session, which the caller may change.
 func Session(t testing.TB, name string) *wire.Document {
 	t.Helper()
-	doc, err := wire.Parse(Source(t, name))
+	doc, err := Read(File(t, name))
 	if err != nil {
 		t.Fatal(err)
 	}
