@@ -60,3 +60,16 @@ func TestPipeStops(t *testing.T) {
 		t.Error("a stopped server answers")
 	}
 }
+
+// The newest request of a log is one for an answer, though the list of models was asked for since.
+func TestTheNewestRequestIsOneForAnAnswer(t *testing.T) {
+	s, url := start(t, sandbox.Options{})
+	if got := s.Log.Last(); got.Number != 0 {
+		t.Errorf("before any request: %+v", got)
+	}
+	do(t, "POST", url+"/v1/messages", `{"model":"claude-sonnet-4-5","max_tokens":100,"messages":[{"role":"user","content":"Hello."}]}`)
+	do(t, "GET", url+"/v1/models", "")
+	if got := s.Log.Last(); got.Path != "/v1/messages" || got.Status != 200 || len(s.Log.Entries()) != 2 {
+		t.Errorf("request %d, %s with status %d, of %d", got.Number, got.Path, got.Status, len(s.Log.Entries()))
+	}
+}
