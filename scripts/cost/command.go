@@ -71,11 +71,8 @@ func files(m *machine, c *costs) error {
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		return err
 	}
-	if !json.Valid(text) {
-		return fmt.Errorf("%s is no JSON", file)
-	}
 	all, err := m.inTurn(map[string]func() process{
-		"valid": func() process { return process{program: m.self, role: "valid", args: []string{file}} },
+		"rewrites": func() process { return process{program: m.self, role: "rewrites", args: []string{file}} },
 		"compact": func() process {
 			return process{program: m.decant, home: m.dir, args: []string{"compact", "--to", "10%", "-o", filepath.Join(m.dir, "compacted.json"), "--force", file}}
 		},
@@ -84,10 +81,10 @@ func files(m *machine, c *costs) error {
 	if err != nil {
 		return err
 	}
-	floor, compact, replay := all["valid"].CPU/validations, all["compact"], all["replay"]
-	c.add("decant compact --to 10%, 3 MB of request"+cpuTime, times(compact.CPU, floor), "times json.Valid")
+	floor, compact, replay := all["rewrites"].CPU/rewritten, all["compact"], all["replay"]
+	c.add("decant compact --to 10%, 3 MB of request"+cpuTime, times(compact.CPU, floor), "times rewriting the JSON")
 	c.add("decant compact --to 10%, 3 MB of request: memory", float64(compact.Peak)/float64(len(text)), "bytes at the peak for each byte")
-	c.add("decant replay of one session"+cpuTime, times(replay.CPU, floor)*float64(len(text))/mb, "times json.Valid of 1 MB")
+	c.add("decant replay of one session"+cpuTime, times(replay.CPU, floor)*float64(len(text))/mb, "times rewriting 1 MB of JSON")
 	c.add("decant replay of one session: memory", float64(replay.Peak)/mb, "MB at the peak")
 	return nil
 }

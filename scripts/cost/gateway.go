@@ -45,7 +45,7 @@ func longTalks(m *machine, c *costs) error {
 	grow := t.grow(0, 528_000, 110)
 	return c.addGateways(m, []play{
 		{name: "conversation that grows from 528 KB", bodies: grow, pours: 3, stored: "one long conversation"},
-		{name: "new conversations of 528 KB", bodies: t.fresh(528_000, 8), many: true},
+		{name: "new conversations of 528 KB", bodies: t.fresh(528_000, 16), many: true},
 		{name: "the same 528 KB again", bodies: slices.Repeat(grow[:1], 40)},
 	})
 }
@@ -85,7 +85,7 @@ func (c *costs) addGateway(m *machine, p play, runs []spent, none spent) error {
 	if all.Pours < p.pours {
 		return fmt.Errorf("%s: %d pours, want at least %d: make it longer in scripts/cost/gateway.go", name, all.Pours, p.pours)
 	}
-	c.add(name+cpuTime, times, "times a bare proxy")
+	c.add(name+cpuTime, times, "times a proxy that rewrites JSON")
 	c.add(name+": allocations", (all.Mallocs-none.Mallocs)/n, "for each request")
 	c.add(name+": allocated", (all.Bytes-none.Bytes)/n/1000, "KB for each request")
 	if p.stored != "" {
@@ -104,13 +104,13 @@ func (p play) said() (n float64) {
 	return n
 }
 
-// ofFloor is how many requests go to the proxy for each to the gateway, so that both are measured as long.
-const ofFloor = 10
+// ofFloor is how many requests go to the proxy for each to the gateway, so that both are measured about as long.
+const ofFloor = 2
 
 // warm is a request of a conversation of its own, after which a gateway has everything that it loads once.
 var warm = []byte(head + `{"role":"user","content":[{"type":"text","text":"Hello."}]}]}`)
 
-// play sends requests to a gateway and to a bare proxy in turn, so that whatever else the machine does slows down both. What
+// play sends requests to a gateway and to the floor, a proxy, in turn, so that whatever else the machine does slows down both. What
 // they took before is not in the times, and what they do behind the last answer is.
 func (m *machine) play(p play, upstream string) (s spent, err error) {
 	var before, beforeFloor time.Duration

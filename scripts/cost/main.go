@@ -7,10 +7,11 @@
 // With -accept it writes what it measured to testdata/cost.json, and the table of docs/BENCHMARKS.md from that.
 //
 // No figure knows how fast the machine is. Processor time is divided by that of a floor, which runs in turn with it: a
-// process that does nothing, json.Valid, a bare reverse proxy, a bare table. All of them are processes of one thread of Go
-// each, so that none looks for work in vain, and the median of several runs counts. What seems to be dearer is measured again
-// before it fails. Beside other programs, which take the caches, even such a ratio may rise by more than half: then processor
-// time is printed and not judged, and counts and bytes are. The guard needs Linux and no network.
+// process that does nothing, one that decodes JSON and encodes it again, a reverse proxy that does so, a bare table. All of
+// them are processes of one thread of Go each, so that none looks for work in vain, and the median of several runs counts.
+// What seems to be dearer is measured again before it fails. Beside other programs, which take the caches, even such a ratio
+// may rise by more than half: then processor time is printed and not judged, and counts and bytes are. The guard needs Linux
+// and no network.
 package main
 
 import (
