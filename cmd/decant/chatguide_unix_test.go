@@ -24,6 +24,7 @@ func guide(t *testing.T) []string {
 
 // What docs/CHAT.md has people type is run as it stands there, and prints what stands below it.
 func TestTheGuideOfChat(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"question.txt": "The color is green. What is the color?", "port.json": `{"type":"integer"}`} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

@@ -35,6 +35,7 @@ func (writer) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, erro
 // What calls have changed in files is taken back in another process, too, of a fork as well; what a person has changed since is not
 // touched. What was kept for that goes with the session.
 func TestChatTakesFilesBackAfterARestart(t *testing.T) {
+	t.Parallel()
 	api := httptest.NewServer(sandbox.New(sandbox.Options{Model: writer{}}))
 	defer api.Close()
 	environ := []string{"ANTHROPIC_API_KEY=test", "ANTHROPIC_BASE_URL=" + api.URL}

@@ -166,6 +166,7 @@ func upstream(t *testing.T) string {
 }
 
 func TestKeysAndCertificatesOfARunningGateway(t *testing.T) {
+	t.Parallel()
 	certs := t.TempDir()
 	certFile, keyFile := certtest.Issue(t, certs, 1)
 	settings := fmt.Sprintf("anthropic_upstream: %s\ntls: {cert: %s, key: %s}\nmetrics_listen: 127.0.0.1:0\nkeys: [{tenant: alice, key: %%s}]\n", upstream(t), certFile, keyFile)

@@ -204,6 +204,7 @@ func TestABackupIsTakenUpWhileRequestsCome(t *testing.T) {
 // A database that another process keeps locked while it must be brought up to date stops no agent, and is taken up when
 // it is free.
 func TestADatabaseIsTakenUpWhenAnotherProcessLetsItGo(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "decant.db")
 	other, err := sql.Open("sqlite", "file:"+path)
 	if err != nil {

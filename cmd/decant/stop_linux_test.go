@@ -15,6 +15,7 @@ import (
 // A gateway that is stuck ends after a signal all the same. Here nobody reads its log, and the pipe is full: the
 // first line that it wants to write holds it up for ever.
 func TestStopsWhateverItIsDoing(t *testing.T) {
+	t.Parallel()
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

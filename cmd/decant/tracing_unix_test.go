@@ -72,6 +72,7 @@ func TestTracesOfARunningGateway(t *testing.T) {
 
 // A collector that takes no answer out of its hands does not keep a gateway from ending.
 func TestACollectorThatHangsAtTheEnd(t *testing.T) {
+	t.Parallel()
 	release := make(chan struct{})
 	c := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
