@@ -5,17 +5,19 @@ import (
 	"unicode/utf8"
 )
 
-// Classes of bytes under 0x80.
+// Classes of bytes. Those from 0x80 on are of none.
 const (
-	word  = 1 << iota // a letter, a digit or an underscore
-	lower             // a to z
-	upper             // A to Z
-	digit             // 0 to 9
-	hex               // 0 to 9, a to f
-	part              // what a part of a path is made of
+	word   = 1 << iota // a letter, a digit or an underscore
+	lower              // a to z
+	upper              // A to Z
+	digit              // 0 to 9
+	hex                // 0 to 9, a to f
+	part               // what a part of a path is made of
+	route              // what a path begins with
+	figure             // what a number begins with
 )
 
-var class = [utf8.RuneSelf]uint8{}
+var class = [256]uint8{}
 
 func init() {
 	set := func(from, to byte, c uint8) {
@@ -31,16 +33,32 @@ func init() {
 	for _, b := range []byte(".@+-") {
 		class[b] |= part
 	}
+	for b := range class {
+		if c := class[b]; c&part != 0 || b == '~' || b == '/' {
+			class[b] |= route
+		}
+		if c := class[b]; c&digit != 0 || b == 'v' || b == '#' {
+			class[b] |= figure
+		}
+	}
 }
 
 // is reports whether the byte at i is an ASCII character of a class.
 func is(s string, i int, c uint8) bool {
-	return i >= 0 && i < len(s) && s[i] < utf8.RuneSelf && class[s[i]]&c != 0
+	return i >= 0 && i < len(s) && class[s[i]]&c != 0
 }
 
 // run returns the end of the ASCII characters of a class from i on.
 func run(s string, i int, c uint8) int {
-	for is(s, i, c) {
+	for i < len(s) && class[s[i]]&c != 0 {
+		i++
+	}
+	return i
+}
+
+// begin returns the first place from i on where something can begin: a character of a class, or one outside of ASCII.
+func begin(s string, i int, c uint8) int {
+	for i < len(s) && s[i] < utf8.RuneSelf && class[s[i]]&c == 0 {
 		i++
 	}
 	return i
@@ -72,11 +90,11 @@ func wordAt(s string, i int) int {
 // wordEnd returns the end of the word characters from i on.
 func wordEnd(s string, i int) int {
 	for {
-		n := wordAt(s, i)
-		if n == 0 {
+		i = run(s, i, word)
+		if i == len(s) || s[i] < utf8.RuneSelf || wordAt(s, i) == 0 {
 			return i
 		}
-		i += n
+		i += wordAt(s, i)
 	}
 }
 
@@ -84,6 +102,9 @@ func wordEnd(s string, i int) int {
 func wordBefore(s string, i int) bool {
 	if i == 0 {
 		return false
+	}
+	if c := s[i-1]; c < utf8.RuneSelf {
+		return class[c]&word != 0
 	}
 	r, _ := utf8.DecodeLastRuneInString(s[:i])
 	return wordRune(r)

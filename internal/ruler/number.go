@@ -31,7 +31,7 @@ func flags(s string, yield func(string, Kind)) {
 
 // numbers finds versions (1.2, v1.2.3), tickets (#12) and numbers of four digits and more.
 func numbers(s string, yield func(string, Kind)) {
-	for i := 0; i < len(s); {
+	for i := begin(s, 0, figure); i < len(s); i = begin(s, i, figure) {
 		end := number(s, i)
 		if end < 0 {
 			i += step(s, i)

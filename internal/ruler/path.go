@@ -56,10 +56,10 @@ func init() {
 // paths finds names joined by slashes, and single names with a known extension.
 func paths(s string, yield func(string, Kind)) {
 	p := pathScanner{s: s, parts: -1, name: -1}
-	for i := 0; i < len(s); {
+	for i := begin(s, 0, route); i < len(s); i = begin(s, i, route) {
 		end := p.match(i)
 		if end < 0 {
-			i += step(s, i)
+			i = max(wordEnd(s, i), i+step(s, i)) // none begins within a word
 			continue
 		}
 		yield(s[i:end], Path)
@@ -110,17 +110,13 @@ func (p *pathScanner) joined(i int) int {
 
 // partEnd returns the end of the characters of a part of a path from i on.
 func partEnd(s string, i int) int {
-	for i < len(s) {
-		switch {
-		case s[i] < utf8.RuneSelf && class[s[i]]&part != 0:
-			i++
-		case s[i] >= utf8.RuneSelf && wordAt(s, i) > 0:
-			i += wordAt(s, i)
-		default:
+	for {
+		i = run(s, i, part)
+		if i == len(s) || s[i] < utf8.RuneSelf || wordAt(s, i) == 0 {
 			return i
 		}
+		i += wordAt(s, i)
 	}
-	return i
 }
 
 // slashes returns the end of one or more parts with a slash before each, -1 when there is none.
@@ -141,13 +137,9 @@ func (p *pathScanner) file(i int) int {
 	if i < p.name {
 		return p.nameEnd
 	}
-	end := i
-	for end < len(p.s) {
-		n := wordAt(p.s, end)
-		if n == 0 && p.s[end] != '-' {
-			break
-		}
-		end += max(n, 1)
+	end := wordEnd(p.s, i)
+	for end < len(p.s) && p.s[end] == '-' {
+		end = wordEnd(p.s, end+1)
 	}
 	out := -1
 	if end > i && end < len(p.s) && p.s[end] == '.' {

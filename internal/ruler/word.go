@@ -9,7 +9,7 @@ import (
 // words finds hashes, names of errors and identifiers: what begins where a word begins.
 func words(s string, yield func(string, Kind)) {
 	hashes, idents, undotted := 0, 0, 0 // where the last ones end, and up to where no names joined by dots begin
-	for i := 0; i < len(s); {
+	for i := begin(s, 0, word); i < len(s); i = begin(s, i, word) {
 		if wordAt(s, i) == 0 {
 			i += step(s, i)
 			continue
@@ -97,7 +97,9 @@ func errorName(w string) bool {
 }
 
 // identifier reports whether a word is one name of several parts.
-func identifier(w string) bool { return snake(w) || camel(w) || pascal(w) || constant(w) }
+func identifier(w string) bool {
+	return run(w, 0, lower) < len(w) && (snake(w) || camel(w) || pascal(w) || constant(w))
+}
 
 // dotted returns the end of names joined by dots, of which one behind the first has two characters at
 // least; -1 when there is no such name. Then none begins before tried either: what follows is the same.
