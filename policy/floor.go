@@ -30,7 +30,7 @@ func (p *planner) floor() error {
 // summarises reports whether a summary of so many tokens is acceptable for all that may be summarised.
 func (p *planner) summarises(budget int) (bool, error) {
 	r := p.recorder()
-	_, err := r.checkpoint(p.ctx, r.passage(p.ctx, p.bounds.head, p.bounds.tail, budget))
+	_, err := r.record(p.ctx, r.passage(p.ctx, p.bounds.head, p.bounds.tail, budget))
 	if errors.Is(err, errTooSmall) {
 		return false, nil
 	}

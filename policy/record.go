@@ -68,20 +68,32 @@ func (r *recorder) carry(covered []decant.Message, cut, room int) ([]decant.Ref,
 	return pictures(covered, newest, r.pins.all, r.opts.Estimator, room)
 }
 
-// checkpoint makes the checkpoint of a passage by the first rung that is accepted.
+// checkpoint makes the checkpoint of a passage.
 func (r *recorder) checkpoint(ctx context.Context, p *passage) (*decant.Checkpoint, error) {
+	s, err := r.record(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	p.extract = s.Tokens
+	return r.written(ctx, p, s, r.opts.Key), nil
+}
+
+// record makes the record of a passage by the first rung that is accepted.
+func (r *recorder) record(ctx context.Context, p *passage) (summary.Summary, error) {
+	if p.limits.Budget <= 0 {
+		return summary.Summary{}, errTooSmall
+	}
 	s, err := r.extract(ctx, p)
 	if errors.Is(err, decant.ErrSummary) {
 		s, err = r.headTail(ctx, p)
 	}
 	switch {
 	case errors.Is(err, decant.ErrSummary), errors.Is(err, decant.ErrNothing):
-		return nil, errTooSmall
+		return s, errTooSmall
 	case err != nil:
-		return nil, fmt.Errorf("summarise m%d to m%d: %w", p.checkpoint.From, p.checkpoint.To, err)
+		return s, fmt.Errorf("summarise m%d to m%d: %w", p.checkpoint.From, p.checkpoint.To, err)
 	}
-	p.extract = s.Tokens
-	return r.written(ctx, p, s, r.opts.Key), nil
+	return s, nil
 }
 
 // written returns the checkpoint of a passage with a record, sealed with a key unless that is empty.
