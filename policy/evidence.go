@@ -15,6 +15,7 @@ type evidence struct {
 	quick bool          // there is no time for it: nothing is proved
 	facts []decant.Fact // must-keep facts of the messages as they were, extracted once
 
+	reader   recall.Reader
 	measures map[stretch]*recall.Measure // by which texts are measured again
 }
 
@@ -51,12 +52,12 @@ func (e *evidence) recalled(ctx context.Context, ms []decant.Message, text strin
 // measure returns what measures texts by messages.
 func (e *evidence) measure(ctx context.Context, ms []decant.Message) *recall.Measure {
 	if len(ms) == 0 {
-		return recall.In(ctx, ms)
+		return e.reader.In(ctx, ms)
 	}
 	at := stretch{ms[0].Number, len(ms)}
 	m := e.measures[at]
 	if m == nil {
-		if m = recall.In(ctx, ms); e.measures == nil {
+		if m = e.reader.In(ctx, ms); e.measures == nil {
 			e.measures = map[stretch]*recall.Measure{}
 		}
 		if ctx.Err() == nil {

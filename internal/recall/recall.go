@@ -26,12 +26,41 @@ type Result struct {
 // Of measures what text holds of ms. It takes time in proportion to both. When ctx is done it ends early, and what
 // it returns says nothing.
 func Of(ctx context.Context, ms []decant.Message, text string) Result {
-	return In(ctx, ms).HeldBy(ctx, text)
+	return new(Reader).In(ctx, ms).HeldBy(ctx, text)
+}
+
+// A Reader makes measures of messages that overlap, and looks at each line of them and of what they measure once. The zero
+// value is ready for use. It is not safe for concurrent use, nor are its measures.
+type Reader struct {
+	lines map[string][]atom
+	found []atom // on the line that is looked at
+}
+
+// An atom is a string that a line has.
+type atom struct {
+	text string
+	kind ruler.Kind
+}
+
+// atoms returns the strings of a line, each as often as it is found.
+func (r *Reader) atoms(line string) []atom {
+	out, known := r.lines[line]
+	if !known {
+		r.found = r.found[:0]
+		ruler.Each(line, func(s string, k ruler.Kind) { r.found = append(r.found, atom{s, k}) })
+		out = slices.Clone(r.found)
+		if r.lines == nil {
+			r.lines = map[string][]atom{}
+		}
+		r.lines[line] = out
+	}
+	return out
 }
 
 // A Measure is what was found in messages, so that several texts can be measured by it. Texts that have lines in common are
 // measured faster than the first.
 type Measure struct {
+	reader   *Reader
 	ctx      context.Context
 	messages int
 	strings  map[string]*wanted
@@ -57,8 +86,8 @@ type place struct {
 }
 
 // In finds the strings of ms. When ctx is done it ends early, and so does what is measured by it then.
-func In(ctx context.Context, ms []decant.Message) *Measure {
-	m := &Measure{ctx: ctx, messages: len(ms), strings: map[string]*wanted{}, names: map[string]bool{}, lines: map[string][]place{}}
+func (r *Reader) In(ctx context.Context, ms []decant.Message) *Measure {
+	m := &Measure{reader: r, ctx: ctx, messages: len(ms), strings: map[string]*wanted{}, names: map[string]bool{}, lines: map[string][]place{}}
 	for i := range ms {
 		for k := range ms[i].Blocks {
 			if ctx.Err() != nil {
@@ -75,7 +104,7 @@ func In(ctx context.Context, ms []decant.Message) *Measure {
 	return m
 }
 
-// HeldBy measures what text holds. It is not safe for concurrent use.
+// HeldBy measures what text holds.
 func (m *Measure) HeldBy(ctx context.Context, text string) Result {
 	m.ctx = ctx
 	for _, w := range m.strings {
@@ -124,11 +153,11 @@ func (m *Measure) Lost(ctx context.Context, was, now string) (out []string) {
 // places returns where wanted strings stand on a line.
 func (m *Measure) places(line string) (out []place) {
 	in := find.In(line)
-	ruler.Each(line, func(s string, _ ruler.Kind) {
-		if w := m.strings[s]; w != nil {
-			out = append(out, place{w, ruler.ContextsAt(line, s, in.Places(s), ruler.Most)})
+	for _, a := range m.reader.atoms(line) {
+		if w := m.strings[a.text]; w != nil {
+			out = append(out, place{w, ruler.ContextsAt(line, a.text, in.Places(a.text), ruler.Most)})
 		}
-	})
+	}
 	return out
 }
 
@@ -157,14 +186,16 @@ func (m *Measure) authored(i int, b *decant.Block) {
 	case b.Kind == decant.KindText && b.Author == decant.AuthorModel:
 		text = b.Text()
 	}
-	ruler.Each(text, func(s string, k ruler.Kind) {
-		w := m.strings[s]
-		if w == nil {
-			w = &wanted{kind: k}
-			m.strings[s] = w
+	for line := range strings.Lines(text) { // no string has a line end
+		for _, a := range m.reader.atoms(line) {
+			w := m.strings[a.text]
+			if w == nil {
+				w = &wanted{kind: a.kind}
+				m.strings[a.text] = w
+			}
+			w.kind, w.last = min(w.kind, a.kind), i
 		}
-		w.kind, w.last = min(w.kind, k), i
-	})
+	}
 }
 
 // stood notes where the strings stand in a text of the messages.
@@ -174,15 +205,11 @@ func (m *Measure) stood(text string) {
 			return
 		}
 		in := find.In(line)
-		ruler.Each(line, func(s string, _ ruler.Kind) {
-			w := m.strings[s]
-			if w == nil {
-				return
+		for _, a := range m.reader.atoms(line) {
+			if w := m.strings[a.text]; w != nil && len(w.was) < ruler.Most {
+				w.was = append(w.was, ruler.ContextsAt(line, a.text, in.Places(a.text), ruler.Most-len(w.was))...)
 			}
-			if n := ruler.Most - len(w.was); n > 0 {
-				w.was = append(w.was, ruler.ContextsAt(line, s, in.Places(s), n)...)
-			}
-		})
+		}
 	}
 }
 

@@ -20,7 +20,7 @@ func TestMeasuringAgainSaysTheSame(t *testing.T) {
 				Kind: decant.KindText, Author: decant.AuthorModel, Content: decant.Text(s), Ref: decant.Ref{Message: i + 1},
 			}}})
 		}
-		m := recall.In(t.Context(), ms)
+		m := new(recall.Reader).In(t.Context(), ms)
 		for _, text := range rapid.SliceOfN(line, 1, 6).Draw(t, "texts") {
 			if got, want := m.HeldBy(t.Context(), text), recall.Of(t.Context(), ms, text); got != want {
 				t.Fatalf("%q holds %+v, want %+v", text, got, want)
