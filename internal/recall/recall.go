@@ -88,18 +88,19 @@ type place struct {
 // In finds the strings of ms. When ctx is done it ends early, and so does what is measured by it then.
 func (r *Reader) In(ctx context.Context, ms []decant.Message) *Measure {
 	m := &Measure{reader: r, ctx: ctx, messages: len(ms), strings: map[string]*wanted{}, names: map[string]bool{}, lines: map[string][]place{}}
+	var texts []string
 	for i := range ms {
 		for k := range ms[i].Blocks {
 			if ctx.Err() != nil {
-				break
+				return m
 			}
-			m.authored(i, &ms[i].Blocks[k])
+			text := said(&ms[i].Blocks[k])
+			m.authored(i, &ms[i].Blocks[k], text)
+			texts = append(texts, text)
 		}
 	}
-	for i := range ms {
-		for k := range ms[i].Blocks {
-			m.stood(said(&ms[i].Blocks[k]))
-		}
+	for _, text := range texts {
+		m.stood(text)
 	}
 	return m
 }
@@ -172,19 +173,17 @@ func said(b *decant.Block) string {
 	return b.Text()
 }
 
-// authored takes in the strings that the user or the model wrote in a block.
-func (m *Measure) authored(i int, b *decant.Block) {
-	text := ""
+// authored takes in the strings that the user or the model wrote in a block that says a text.
+func (m *Measure) authored(i int, b *decant.Block, text string) {
 	switch {
 	case b.Kind == decant.KindUse:
-		args := b.Text()
 		m.names[b.Name] = true
-		ruler.Names(args, func(n string) { m.names[n] = true })
-		text = ruler.Values(args)
+		ruler.Names(b.Text(), func(n string) { m.names[n] = true })
 	case b.Kind == decant.KindText && b.Author == decant.AuthorUser:
-		text = typed.Words("", b.Text())
+		text = typed.Words("", text)
 	case b.Kind == decant.KindText && b.Author == decant.AuthorModel:
-		text = b.Text()
+	default:
+		return
 	}
 	for line := range strings.Lines(text) { // no string has a line end
 		for _, a := range m.reader.atoms(line) {

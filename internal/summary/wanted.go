@@ -63,14 +63,15 @@ func (w *wants) lead() {
 	best, most := map[int32]int{}, map[int32]int{}
 	for i := range b.entries {
 		if e := &b.entries[i]; e.text != "" && e.must != mustChange && e.must != mustFile {
+			now := 0
+			if e.warm >= 0 {
+				now = 1
+			}
 			for _, id := range b.lex.of(e.line) {
-				if !w.wanted[id] {
-					continue
+				if !w.wanted[id] || most[id] >= 2*enoughPlain+now {
+					continue // there is a line that says as much
 				}
-				n := 2 * besides(b.lex.texts[e.line], b.lex.facts[id].text)
-				if e.warm >= 0 {
-					n++
-				}
+				n := 2*besides(b.lex.texts[e.line], b.lex.facts[id].text) + now
 				if n > most[id] || best[id] == 0 {
 					best[id], most[id] = i+1, n
 				}
