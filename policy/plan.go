@@ -55,7 +55,9 @@ func newPlanner(ctx context.Context, c *decant.Conversation, o PlanOptions) (*pl
 }
 
 // recorder returns what makes the plan's records.
-func (p *planner) recorder() *recorder { return &recorder{&p.opts, p.conv, p.pins, p.evidence} }
+func (p *planner) recorder() *recorder {
+	return &recorder{&p.opts, p.conv, p.sizes, p.pins, p.evidence}
+}
 
 // over reports whether the view is still larger than the target or, where it was larger, has more
 // messages than the preset allows after a pour.

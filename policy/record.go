@@ -24,6 +24,7 @@ var errTooSmall = errors.New("no room for a summary")
 type recorder struct {
 	opts     *PlanOptions
 	conv     *decant.Conversation
+	sizes    *sizes
 	pins     *pins
 	evidence *evidence
 }
@@ -53,7 +54,7 @@ func (r *recorder) passage(ctx context.Context, from, to, budget int) *passage {
 	p.limits = summary.Limits{Source: p.checkpoint.Original, Budget: budget - around(form, est) - p.images, Counter: est}
 	p.input = SummaryInput{
 		Messages: readable(covered, form), Counter: est, NoResults: form.Quotes == "none", Form: form,
-		Facts: r.evidence.saidLast(ctx, p.checkpoint.From, p.checkpoint.To), Wanted: r.evidence.used(ctx, r.opts),
+		Facts: r.evidence.saidLast(ctx, p.checkpoint.From, p.checkpoint.To), Wanted: r.evidence.used(ctx, r.opts, r.sizes),
 	}
 	return p
 }

@@ -39,6 +39,15 @@ func (s *sizes) total() int {
 // original returns the tokens of the messages [from, to) as they were.
 func (s *sizes) original(from, to int) int { return s.sums[to] - s.sums[from] }
 
+// newest returns the index from which the newest messages have so many tokens as they were.
+func (s *sizes) newest(tokens int) int {
+	i := len(s.ms)
+	for i > 0 && s.original(i, len(s.ms)) < tokens {
+		i--
+	}
+	return i
+}
+
 // quoted returns the tokens that a checkpoint of [from, to) takes for the pins that it covers.
 func (s *sizes) quoted(from, to int) int { return s.quotes[to] - s.quotes[from] }
 

@@ -22,11 +22,11 @@ type uses struct {
 // used returns the exact strings of the newest messages that the model is likely to write next, the likeliest first: those
 // that it used in so many tokens as the options say, those of the results that it has read last, and those that it used
 // before.
-func (e *evidence) used(ctx context.Context, o *PlanOptions) []string {
+func (e *evidence) used(ctx context.Context, o *PlanOptions, s *sizes) []string {
 	if e.uses.known || e.quick || o.Ahead <= 0 {
 		return e.uses.strings
 	}
-	now, wide, read := e.newest(o, 1), e.newest(o, wideUse), e.newest(o, lookedAt)
+	now, wide, read := s.newest(o.Ahead), s.newest(wideUse*o.Ahead), s.newest(lookedAt*o.Ahead)
 	seen := map[string]bool{}
 	var out []string
 	for _, strs := range [][]string{fact.Used(ctx, e.ms[now:]), fact.Read(ctx, e.ms[read:]), fact.Used(ctx, e.ms[wide:now])} {
@@ -39,14 +39,4 @@ func (e *evidence) used(ctx context.Context, o *PlanOptions) []string {
 	}
 	e.uses = uses{out, true}
 	return out
-}
-
-// newest returns the index from which the newest messages have so many times the tokens of the options.
-func (e *evidence) newest(o *PlanOptions, times float64) int {
-	i, n := len(e.ms), 0
-	for most := int(times * float64(o.Ahead)); i > 0 && n < most; {
-		i--
-		n += o.Estimator.Messages(e.ms[i : i+1])
-	}
-	return i
 }
