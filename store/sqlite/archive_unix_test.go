@@ -5,6 +5,7 @@ package sqlite_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -144,6 +145,51 @@ func archive(b *testing.B, size int, db *sqlite.DB, next func() *store.Batch) {
 		must(b, err)
 	}
 	b.ReportMetric(float64(used.Microseconds())/float64(b.N), "cpu-µs/op")
+}
+
+// BenchmarkOpen opens and closes a database: a new one, one that is there, and one that is there and then read and
+// written. It reports the processor's time: every command opens one.
+func BenchmarkOpen(b *testing.B) {
+	nothing := func(*sqlite.DB) {}
+	there := func(b *testing.B) func() string {
+		path := filepath.Join(b.TempDir(), "decant.db")
+		opened(b, path, nothing)
+		return func() string { return path }
+	}
+	n := 0
+	for name, bm := range map[string]struct {
+		at func(*testing.B) func() string
+		do func(*sqlite.DB)
+	}{
+		"New": {func(b *testing.B) func() string {
+			dir := b.TempDir()
+			return func() string { n++; return filepath.Join(dir, fmt.Sprint(n, ".db")) }
+		}, nothing},
+		"Existing": {there, nothing},
+		"Used": {there, func(db *sqlite.DB) {
+			_, err := db.Tenants(b.Context())
+			must(b, err)
+			n++
+			must(b, (&line{Key: store.Key{ID: fmt.Sprint("conv-", n)}}).commit(b.Context(), db))
+		}},
+	} {
+		b.Run(name, func(b *testing.B) {
+			path := bm.at(b)
+			begin := processor(b)
+			for b.Loop() {
+				opened(b, path(), bm.do)
+			}
+			b.ReportMetric(float64((processor(b)-begin).Microseconds())/float64(b.N), "cpu-µs/op")
+		})
+	}
+}
+
+// opened calls do with an open database and closes it.
+func opened(b *testing.B, path string, do func(*sqlite.DB)) {
+	db, err := sqlite.Open(b.Context(), path, sqlite.Options{})
+	must(b, err)
+	do(db)
+	must(b, db.Close())
 }
 
 // processor returns the time that this process has had a processor for.

@@ -15,9 +15,9 @@ import (
 	"github.com/decantdev/decant/store/sqlite"
 )
 
-// BenchmarkOpen opens a database of 10,000 conversations and serves the first request: it finds
+// BenchmarkFirstRequest opens a database of 10,000 conversations and serves the first request: it finds
 // the conversation, loads it and commits. The aim is 100 ms.
-func BenchmarkOpen(b *testing.B) {
+func BenchmarkFirstRequest(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "decant.db")
 	db := open(b, path)
 	fill(b, db, 10_000)
