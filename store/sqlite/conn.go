@@ -6,6 +6,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"io"
+	"strconv"
+	"time"
 )
 
 // conn is one connection with the statements prepared on it. One goroutine uses it at a time.
@@ -32,6 +34,12 @@ func newConn(ctx context.Context, db *sql.DB, s sealing) (*conn, error) {
 		return nil, err
 	}
 	return &conn{Conn: c, sealing: s, stmts: map[string]*sql.Stmt{}, directs: map[string]directStmt{}}, nil
+}
+
+// patience sets how long SQLite waits for another process.
+func (c *conn) patience(ctx context.Context, d time.Duration) error {
+	_, err := c.ExecContext(ctx, "PRAGMA busy_timeout = "+strconv.FormatInt(d.Milliseconds(), 10))
+	return err
 }
 
 // stmt returns the prepared statement for query. Statements outlive the context of whoever needed

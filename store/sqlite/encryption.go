@@ -5,38 +5,45 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/seal"
 )
 
-// foresee says whether a key fits a database that may be of an earlier form, before anything is written to it.
-func foresee(ctx context.Context, d dsn, key *seal.Key) (err error) {
-	d.only, d.busy = "mode=ro", d.open
-	r, err := sql.Open("sqlite", d.read())
-	if err != nil {
-		return err
+// foresee returns how the values of a database are kept that may be of another form, before anything is written to it.
+// settled reports whether it can be used as it is.
+func foresee(ctx context.Context, r *sql.DB, forms fs.FS, key *seal.Key) (how sealing, settled bool, err error) {
+	_, form := readable(ctx, r, forms)
+	if form != nil {
+		var told int
+		err = r.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'encryption'").Scan(&told)
+		if err != nil {
+			return how, false, fmt.Errorf("look for its tables: %w", err)
+		}
+		if told == 0 {
+			return how, false, nil
+		}
 	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	var told int
-	err = r.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'encryption'").Scan(&told)
-	if err != nil {
-		return fmt.Errorf("look for its tables: %w", err)
+	if how, err = howKept(ctx, r, key); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return how, false, err
 	}
-	if told == 0 {
-		return nil
+	switch {
+	case errors.Is(form, store.ErrNewer):
+		return how, false, form
+	case form != nil || err != nil:
+		return how, false, nil
 	}
-	if _, err = howKept(ctx, r, key); errors.Is(err, sql.ErrNoRows) {
-		err = nil
-	}
-	return err
+	var mode string
+	err = r.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode)
+	return how, mode == "wal", err
 }
 
 // howKept returns how the values of a database are kept. While nobody has decided that, the error is sql.ErrNoRows.
-func howKept(ctx context.Context, db *sql.DB, key *seal.Key) (sealing, error) {
+func howKept(ctx context.Context, r rower, key *seal.Key) (sealing, error) {
 	var wrapped []byte
 	var id string
-	if err := db.QueryRowContext(ctx, "SELECT data_key, key FROM encryption").Scan(&wrapped, &id); err != nil {
+	if err := r.QueryRowContext(ctx, "SELECT data_key, key FROM encryption").Scan(&wrapped, &id); err != nil {
 		return sealing{}, fmt.Errorf("read whether it is encrypted: %w", err)
 	}
 	return unlock(wrapped, id, key)
@@ -62,10 +69,9 @@ func unlock(wrapped []byte, id string, key *seal.Key) (sealing, error) {
 	return sealing{box}, nil
 }
 
-// settle is howKept for a database that may be new: whoever opens one first decides whether it is encrypted. Others may
-// do so at the same time, with another key or none; one of them is first.
-func settle(ctx context.Context, w *sql.DB, key *seal.Key) (sealing, error) {
-	s, err := howKept(ctx, w, key)
+// decide is howKept for a database that may be new: whoever opens one first decides whether it is encrypted.
+func decide(ctx context.Context, c *conn, key *seal.Key) (sealing, error) {
+	s, err := howKept(ctx, c, key)
 	if !errors.Is(err, sql.ErrNoRows) {
 		return s, err
 	}
@@ -74,11 +80,10 @@ func settle(ctx context.Context, w *sql.DB, key *seal.Key) (sealing, error) {
 	if key != nil {
 		wrapped, id = seal.NewBox().Wrap(key), key.ID()
 	}
-	_, err = w.ExecContext(ctx, "INSERT INTO encryption (one, data_key, key) VALUES (1, ?, ?) ON CONFLICT DO NOTHING", nonNil(wrapped), id)
-	if err != nil {
+	if _, err = c.ExecContext(ctx, "INSERT INTO encryption (one, data_key, key) VALUES (1, ?, ?)", nonNil(wrapped), id); err != nil {
 		return s, fmt.Errorf("decide whether it is encrypted: %w", err)
 	}
-	return howKept(ctx, w, key)
+	return unlock(wrapped, id, key)
 }
 
 // Rotate wraps the data key under another outside key, at once and while others use the database. The old key no

@@ -1,7 +1,9 @@
 package sqlite_test
 
 import (
+	"database/sql"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -160,4 +162,28 @@ func TestReadOnlyKnowsItsForm(t *testing.T) {
 	db, err := sqlite.OpenReadOnlyNext(t.Context(), path, nextForm)
 	must(t, err)
 	must(t, db.Close())
+}
+
+// TestMakingThatWasCutOffBeginsAnew opens what is left when whoever made a database was killed within its transaction.
+func TestMakingThatWasCutOffBeginsAnew(t *testing.T) {
+	from, path := filepath.Join(t.TempDir(), "decant.db"), filepath.Join(t.TempDir(), "decant.db")
+	maker, err := sql.Open("sqlite", from)
+	must(t, err)
+	defer maker.Close()
+	maker.SetMaxOpenConns(1)
+	_, err = maker.Exec("PRAGMA cache_size = 1; BEGIN; CREATE TABLE cut (data BLOB); INSERT INTO cut VALUES (zeroblob(1000000))")
+	must(t, err)
+	for _, end := range []string{"", "-journal"} {
+		data, err := os.ReadFile(from + end)
+		must(t, err)
+		if len(data) == 0 {
+			t.Fatalf("%s is empty: the test shows nothing", from+end)
+		}
+		must(t, os.WriteFile(path+end, data, 0o600))
+	}
+	db := openNew(t, path, sqlite.Options{})
+	must(t, (&line{Key: store.Key{ID: "conv"}}).commit(t.Context(), db))
+	if n := db.Row(t, "SELECT count(*) FROM sqlite_schema WHERE name = 'cut'", 1); n != "0" {
+		t.Error("a part of the transaction is there")
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/decantdev/decant/store"
 )
@@ -27,14 +28,15 @@ const readers = 8
 type pool struct {
 	db    *sql.DB
 	how   sealing
+	busy  time.Duration // how long a read waits for another process
 	turns chan struct{} // one for each read that may begin
 
 	mu   sync.Mutex
 	idle []*conn
 }
 
-func newPool(db *sql.DB, how sealing) *pool {
-	p := &pool{db: db, how: how, turns: make(chan struct{}, readers)}
+func newPool(db *sql.DB, how sealing, busy time.Duration) *pool {
+	p := &pool{db: db, how: how, busy: busy, turns: make(chan struct{}, readers)}
 	for range readers {
 		p.turns <- struct{}{}
 	}
@@ -54,7 +56,7 @@ func (p *pool) use(ctx context.Context, do func(*conn) error) (err error) {
 	defer func() { p.turns <- struct{}{} }()
 	c := p.take()
 	if c == nil {
-		if c, err = newConn(ctx, p.db, p.how); err != nil {
+		if c, err = p.open(ctx); err != nil {
 			return err
 		}
 	}
@@ -67,6 +69,18 @@ func (p *pool) use(ctx context.Context, do func(*conn) error) (err error) {
 	defer p.mu.Unlock()
 	p.idle = append(p.idle, c)
 	return err
+}
+
+// open returns one more connection.
+func (p *pool) open(ctx context.Context) (*conn, error) {
+	c, err := newConn(ctx, p.db, p.how)
+	if err != nil {
+		return nil, err
+	}
+	if err = c.patience(ctx, p.busy); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
 }
 
 // take returns the connection that was used last and is idle, nil when none is.

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strconv"
-	"strings"
 
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -23,6 +21,17 @@ func unwritable(err error) bool {
 		return true
 	}
 	return errors.Is(translate(err), store.ErrReadOnly) || errors.Is(err, fs.ErrPermission)
+}
+
+// writable returns an error when SQLite could open the file for reading only.
+func writable(c *conn) error {
+	return c.Raw(func(d any) error {
+		only, err := d.(interface{ IsReadOnly(string) (bool, error) }).IsReadOnly("main")
+		if err == nil && only {
+			err = store.ErrReadOnly
+		}
+		return err
+	})
 }
 
 // openReadOnly opens a database that must not be written: what it holds can be read all the same. Where not even the
@@ -40,7 +49,7 @@ func (db *DB) openReadOnly(ctx context.Context) (err error) {
 		if db.r, err = sql.Open("sqlite", db.dsn.read()); err != nil {
 			return err
 		}
-		if err = readable(ctx, db.r, db.forms); err == nil || !unwritable(err) {
+		if _, err = readable(ctx, db.r, db.forms); err == nil || !unwritable(err) {
 			break
 		}
 		err = errors.Join(err, db.r.Close())
@@ -54,7 +63,7 @@ func (db *DB) openReadOnly(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	db.pool = newPool(db.r, db.how)
+	db.pool = newPool(db.r, db.how, db.dsn.busy)
 	return nil
 }
 
@@ -62,30 +71,4 @@ func (db *DB) openReadOnly(ctx context.Context) (err error) {
 func logged(path string) bool {
 	info, err := os.Stat(path + journals[0])
 	return err == nil && info.Size() > 0
-}
-
-// readable reports whether a database can be read as it is: whether it has the newest of the forms.
-func readable(ctx context.Context, r *sql.DB, forms fs.FS) error {
-	var have int64
-	if err := r.QueryRowContext(ctx, "SELECT COALESCE(max(version_id), 0) FROM goose_db_version").Scan(&have); err != nil {
-		return fmt.Errorf("read the version: %w", err)
-	}
-	switch known := newestForm(forms); {
-	case have > known:
-		return fmt.Errorf("its form has version %d, this program knows %d: %w", have, known, store.ErrNewer)
-	case have < known:
-		return fmt.Errorf("its form has version %d and must be brought to %d: copy it to where it can be written: %w", have, known, store.ErrReadOnly)
-	}
-	return nil
-}
-
-// newestForm returns the version that migrations lead to.
-func newestForm(forms fs.FS) (newest int64) {
-	files, _ := fs.ReadDir(forms, "migrations") // part of the program
-	for _, f := range files {
-		digits, _, _ := strings.Cut(f.Name(), "_")
-		n, _ := strconv.ParseInt(digits, 10, 64)
-		newest = max(newest, n)
-	}
-	return newest
 }

@@ -25,6 +25,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"os"
 	"sync"
 	"time"
 
@@ -86,7 +87,7 @@ var _ store.Store = (*DB)(nil)
 // read the file, Open removes that permission. It returns store.ErrCorrupt for a file that is damaged or not a Decant
 // database, and store.ErrNewer for one of a later version. For an encrypted database without the right key it returns
 // store.ErrSealed or store.ErrWrongKey; for an unencrypted one with a key, store.ErrUnsealed. In these cases it has
-// written nothing.
+// changed nothing.
 func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	return openAs(ctx, path, o, migrations)
 }
@@ -127,27 +128,44 @@ func (db *DB) open(ctx context.Context) (err error) {
 	if err := seclude(db.path); err != nil {
 		db.health.log.Warn("the database is open to everybody", "error", err)
 	}
-	if err = foresee(ctx, db.dsn, db.key); err != nil {
+	if db.r, err = sql.Open("sqlite", db.dsn.read()); err != nil {
 		return err
 	}
+	settled := false
+	if info, err := os.Stat(db.path); err != nil || info.Size() > 0 { // an empty file says nothing
+		if db.how, settled, err = foresee(ctx, db.r, db.forms, db.key); err != nil {
+			return err
+		}
+	}
+	if err = db.openWriter(ctx, settled); err != nil {
+		return err
+	}
+	db.pool = newPool(db.r, db.how, db.dsn.busy)
+	db.health.anchorage, err = anchoredAt(db.path)
+	return err
+}
+
+// openWriter opens the write connection, and does what must be done before the database can be used.
+func (db *DB) openWriter(ctx context.Context, settled bool) (err error) {
 	if db.w, err = sql.Open("sqlite", db.dsn.write()); err != nil {
 		return err
 	}
 	db.w.SetMaxOpenConns(1)
-	if err = migrate(ctx, db.w, db.forms); err != nil {
+	c, err := newConn(ctx, db.w, db.how)
+	if err != nil {
 		return err
 	}
-	if db.how, err = settle(ctx, db.w, db.key); err != nil {
-		return err
+	setup := db.dsn.setup()
+	if err = writable(c); err == nil && !settled {
+		db.how, err = settle(ctx, c, setup, db.forms, db.key)
+		c.sealing, setup = db.how, ""
 	}
-	if db.r, err = sql.Open("sqlite", db.dsn.read()); err != nil {
-		return err
+	if err == nil {
+		db.writer, err = newWriter(ctx, c, setup, db.dsn.busy, db.health.look)
 	}
-	db.pool = newPool(db.r, db.how)
-	if db.writer, err = newWriter(ctx, db.w, db.how, db.dsn.busy, db.health.look); err != nil {
-		return err
+	if err != nil {
+		err = errors.Join(err, c.close())
 	}
-	db.health.anchorage, err = anchoredAt(db.path)
 	return err
 }
 

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,6 +22,8 @@ type writer struct {
 	busy time.Duration // how long an op waits for another process
 	kept atomic.Bool   // another process keeps the loop waiting
 	look func() error  // fails when what is written is lost
+
+	setup string // what the connection needs before it writes for the first time; empty: nothing
 
 	mu     sync.RWMutex // held for reading while sending to ops, for writing to close it
 	closed bool
@@ -54,20 +55,22 @@ const (
 // batchSize bounds a transaction, and with it the time that a commit waits for its neighbours.
 const batchSize = 128
 
-func newWriter(ctx context.Context, db *sql.DB, s sealing, busy time.Duration, look func() error) (*writer, error) {
-	conn, err := newConn(ctx, db, s)
-	if err != nil {
+// newWriter returns a writer with the connection c. It opens the log, so that both files are of one database, and has the
+// loop wait instead of SQLite, see begin.
+func newWriter(ctx context.Context, c *conn, setup string, busy time.Duration, look func() error) (*writer, error) {
+	if _, err := c.ExecContext(ctx, "PRAGMA user_version"); err != nil {
 		return nil, err
 	}
-	if _, err := conn.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil { // the loop waits itself, see begin
-		return nil, errors.Join(err, conn.close())
+	if err := c.patience(ctx, 0); err != nil {
+		return nil, err
 	}
 	w := &writer{
-		busy: busy,
-		look: look,
-		tx:   &tx{conn: conn},
-		ops:  make(chan *op, batchSize),
-		done: make(chan struct{}),
+		setup: setup,
+		busy:  busy,
+		look:  look,
+		tx:    &tx{conn: c},
+		ops:   make(chan *op, batchSize),
+		done:  make(chan struct{}),
 	}
 	go w.loop()
 	return w, nil
@@ -84,14 +87,11 @@ func (w *writer) write(ctx context.Context, alone bool, do func(*tx) error) erro
 // outside runs do on the connection while no transaction is under way in this process, and waits for other processes
 // in the way of SQLite.
 func (w *writer) outside(ctx context.Context, do func(*tx) error) error {
-	timeout := func(t *tx, d time.Duration) error {
-		return t.exec("PRAGMA busy_timeout = " + strconv.FormatInt(d.Milliseconds(), 10))
-	}
 	return w.wait(ctx, &op{alone: true, bare: true, do: func(t *tx) error {
-		if err := timeout(t, w.busy); err != nil {
+		if err := t.patience(context.Background(), w.busy); err != nil {
 			return err
 		}
-		return errors.Join(do(t), timeout(t, 0))
+		return errors.Join(do(t), t.patience(context.Background(), 0))
 	}})
 }
 
@@ -181,7 +181,11 @@ func (w *writer) gather() (batch []*op) {
 func (w *writer) commit(batch []*op) {
 	if len(batch) == 1 && batch[0].bare {
 		for _, o := range take(batch) {
-			end(batch, o.try(w.tx))
+			err := w.prepare()
+			if err == nil {
+				err = o.try(w.tx)
+			}
+			end(batch, err)
 		}
 		return
 	}
@@ -196,6 +200,18 @@ func (w *writer) commit(batch []*op) {
 		err = w.run(batch)
 	}
 	end(batch, err)
+}
+
+// prepare makes the connection ready for the first transaction. Whoever only reads is spared that.
+func (w *writer) prepare() error {
+	if w.setup == "" {
+		return nil
+	}
+	_, err := w.tx.ExecContext(context.Background(), w.setup)
+	if err == nil {
+		w.setup = ""
+	}
+	return err
 }
 
 // end tells ops that were taken how they ended: those without an error of their own by err.
@@ -216,7 +232,10 @@ func (w *writer) begin(batch []*op) ([]*op, error) {
 		if err := w.look(); err != nil {
 			return take(batch), err
 		}
-		err := w.tx.exec("BEGIN IMMEDIATE")
+		err := w.prepare()
+		if err == nil {
+			err = w.tx.exec("BEGIN IMMEDIATE")
+		}
 		if err == nil {
 			return take(batch), nil
 		}

@@ -2,7 +2,6 @@
 -- Tables whose rows are small are WITHOUT ROWID: the primary key is the order they are stored in.
 -- columns.go says which columns are encrypted where the database is.
 
--- +goose Up
 
 -- Whether what is kept is encrypted, and the data key, wrapped under a key that is not in the database. Decided
 -- once, by whoever opens the new database first.
@@ -206,7 +205,6 @@ CREATE TABLE spent (
     cost   INTEGER NOT NULL,
     PRIMARY KEY (tenant, day)
 ) WITHOUT ROWID;
--- +goose StatementBegin
 CREATE TRIGGER spends_added AFTER INSERT ON spends BEGIN
     INSERT INTO spent (tenant, day, tokens, cost)
         VALUES (new.tenant, new.day, new.input + new.cache_read + new.cache_write + new.output, new.cost)
@@ -215,8 +213,6 @@ CREATE TRIGGER spends_added AFTER INSERT ON spends BEGIN
         spent_cost = spent_cost + new.cost, spent_bare = spent_bare + new.bare
         WHERE tenant = new.tenant AND id = new.conversation;
 END;
--- +goose StatementEnd
--- +goose StatementBegin
 CREATE TRIGGER spends_removed AFTER DELETE ON spends BEGIN
     UPDATE spent SET tokens = tokens - (old.input + old.cache_read + old.cache_write + old.output), cost = cost - old.cost
         WHERE tenant = old.tenant AND day = old.day;
@@ -224,7 +220,6 @@ CREATE TRIGGER spends_removed AFTER DELETE ON spends BEGIN
         spent_cost = spent_cost - old.cost, spent_bare = spent_bare - old.bare
         WHERE tenant = old.tenant AND id = old.conversation;
 END;
--- +goose StatementEnd
 
 CREATE TABLE jobs (
     tenant       TEXT    NOT NULL,
@@ -263,12 +258,10 @@ CREATE TABLE tenant_keys (
     revoked INTEGER NOT NULL DEFAULT 0,                 -- 0: it is in force
     limits  TEXT    NOT NULL                            -- JSON
 );
--- +goose StatementBegin
 CREATE TRIGGER tenant_keys_end BEFORE UPDATE ON tenant_keys
 WHEN old.revoked <> 0 OR old.id <> new.id OR old.tenant <> new.tenant OR old.hash <> new.hash OR old.limits <> new.limits BEGIN
     SELECT RAISE(ABORT, 'a key is never changed but to be revoked');
 END;
--- +goose StatementEnd
 
 -- What people have done by commands.
 CREATE TABLE acts (
@@ -280,16 +273,12 @@ CREATE TABLE acts (
     target TEXT    NOT NULL,
     detail TEXT    NOT NULL
 );
--- +goose StatementBegin
 CREATE TRIGGER acts_stay BEFORE UPDATE ON acts BEGIN
     SELECT RAISE(ABORT, 'the audit log is append-only');
 END;
--- +goose StatementEnd
--- +goose StatementBegin
 CREATE TRIGGER acts_remain BEFORE DELETE ON acts BEGIN
     SELECT RAISE(ABORT, 'the audit log is append-only');
 END;
--- +goose StatementEnd
 
 -- What outlives conversations, and the occasions on which it was confirmed.
 CREATE TABLE memories (
@@ -328,11 +317,9 @@ CREATE TABLE confirmations (
     PRIMARY KEY (tenant, memory, seq)
 ) WITHOUT ROWID;
 CREATE INDEX confirmations_conversation ON confirmations (tenant, conversation);
--- +goose StatementBegin
 CREATE TRIGGER memories_end AFTER DELETE ON memories BEGIN
     DELETE FROM confirmations WHERE tenant = old.tenant AND memory = old.id;
 END;
--- +goose StatementEnd
 
 -- Sessions of agents of one's own, step by step.
 CREATE TABLE journals (
@@ -356,11 +343,9 @@ CREATE TABLE journal_steps (
     data    BLOB    NOT NULL,
     PRIMARY KEY (tenant, journal, seq)
 );
--- +goose StatementBegin
 CREATE TRIGGER journals_end AFTER DELETE ON journals BEGIN
     DELETE FROM journal_steps WHERE tenant = old.tenant AND journal = old.id;
 END;
--- +goose StatementEnd
 
 -- What a chat program reads under these names. Where the database is encrypted, what is sealed reads as NULL.
 CREATE VIEW chat_sessions AS

@@ -1,0 +1,132 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/seal"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// versions makes the table of the forms that a database has had, which begins with 0.
+const versions = `CREATE TABLE IF NOT EXISTS goose_db_version (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    version_id INTEGER NOT NULL,
+    is_applied INTEGER NOT NULL,
+    tstamp     TIMESTAMP DEFAULT (datetime('now'))
+);
+INSERT INTO goose_db_version (version_id, is_applied) SELECT 0, 1 WHERE NOT EXISTS (SELECT 1 FROM goose_db_version);
+`
+
+// A rower is where one row can be asked for: a database or one of its connections.
+type rower interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// readable returns the form that a database has. The error says when it cannot be read as it is, because that is not the
+// newest of the forms.
+func readable(ctx context.Context, r rower, forms fs.FS) (have int64, err error) {
+	if err = r.QueryRowContext(ctx, "SELECT COALESCE(max(version_id), 0) FROM goose_db_version").Scan(&have); err != nil {
+		return 0, fmt.Errorf("read the version: %w", err)
+	}
+	switch known := newestForm(forms); {
+	case have > known:
+		err = fmt.Errorf("its form has version %d, this program knows %d: %w", have, known, store.ErrNewer)
+	case have < known:
+		err = fmt.Errorf("its form has version %d and must be brought to %d: copy it to where it can be written: %w", have, known, store.ErrReadOnly)
+	}
+	return have, err
+}
+
+// newestForm returns the version that migrations lead to.
+func newestForm(forms fs.FS) (newest int64) {
+	files, _ := fs.ReadDir(forms, "migrations") // part of the program
+	for _, f := range files {
+		newest = max(newest, version(f.Name()))
+	}
+	return newest
+}
+
+// version returns the version that a migration leads to.
+func version(name string) int64 {
+	digits, _, _ := strings.Cut(name, "_")
+	n, _ := strconv.ParseInt(digits, 10, 64)
+	return n
+}
+
+// settle brings the form of a database up to date, and has it keep a write-ahead log. Where nobody has decided yet
+// whether it is encrypted, it decides that. Others may do so at the same time, with another key or none: one is first,
+// and the rest find the work done.
+func settle(ctx context.Context, c *conn, setup string, forms fs.FS, key *seal.Key) (how sealing, err error) {
+	if err := begin(ctx, c, setup); err != nil {
+		return how, err
+	}
+	if err = migrate(ctx, c, forms); err == nil {
+		how, err = decide(ctx, c, key)
+	}
+	if err != nil {
+		_, _ = c.ExecContext(context.Background(), "ROLLBACK") // it may have ended by itself
+		return how, err
+	}
+	for _, statement := range []string{"COMMIT", "PRAGMA journal_mode = wal"} {
+		if _, err = c.ExecContext(ctx, statement); err != nil {
+			return how, fmt.Errorf("settle its form: %w", err)
+		}
+	}
+	return how, nil
+}
+
+// begin waits until no other process is writing, and begins a transaction. The last setting must come before the first
+// table, and within the transaction: by itself it would be another one.
+func begin(ctx context.Context, c *conn, setup string) error {
+	for _, statement := range []string{setup, "BEGIN", "PRAGMA auto_vacuum = incremental"} {
+		if _, err := c.ExecContext(ctx, statement); err != nil {
+			if err = translate(err); errors.Is(err, store.ErrBusy) {
+				return fmt.Errorf("its form must be brought up to date: %w", err)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// migrate makes of a database the forms that it has not had.
+func migrate(ctx context.Context, c *conn, forms fs.FS) error {
+	if _, err := c.ExecContext(ctx, versions); err != nil {
+		return fmt.Errorf("make the table of forms: %w", err)
+	}
+	have, err := readable(ctx, c, forms)
+	if !errors.Is(err, store.ErrReadOnly) {
+		return err // nothing is to be done, or nothing can be
+	}
+	files, err := fs.ReadDir(forms, "migrations")
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	for _, f := range files { // in the order of their versions
+		if version(f.Name()) <= have {
+			continue
+		}
+		script, err := fs.ReadFile(forms, "migrations/"+f.Name())
+		if err != nil {
+			return fmt.Errorf("read migrations: %w", err)
+		}
+		_, err = c.ExecContext(ctx, string(script))
+		if err == nil {
+			_, err = c.ExecContext(ctx, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (?, 1)", version(f.Name()))
+		}
+		if err != nil {
+			return fmt.Errorf("migrate by %s: %w", f.Name(), err)
+		}
+	}
+	return nil
+}
