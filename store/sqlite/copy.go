@@ -198,10 +198,10 @@ func (x *copier) requeue(ctx context.Context) error {
 
 // numbers takes over how far numbers were given that must not come again.
 func (x *copier) numbers(ctx context.Context) error {
-	if _, err := x.dst.ExecContext(ctx, "DELETE FROM sqlite_sequence WHERE name <> 'goose_db_version'"); err != nil {
+	if _, err := x.dst.ExecContext(ctx, "DELETE FROM sqlite_sequence"); err != nil {
 		return err
 	}
-	return x.rows(ctx, "SELECT name, seq FROM sqlite_sequence WHERE name <> 'goose_db_version'", func(_ []string, row map[string]any) error {
+	return x.rows(ctx, "SELECT name, seq FROM sqlite_sequence", func(_ []string, row map[string]any) error {
 		_, err := x.dst.ExecContext(ctx, "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", row["name"], row["seq"])
 		return err
 	})

@@ -44,7 +44,7 @@ func nextForm(migration string) fs.FS {
 		all[name] = &fstest.MapFile{Data: data}
 	}
 	name := fmt.Sprintf("migrations/%05d_next.sql", newestForm(migrations)+1)
-	all[name] = &fstest.MapFile{Data: []byte("-- +goose Up\n" + migration)}
+	all[name] = &fstest.MapFile{Data: []byte(migration)}
 	return all
 }
 

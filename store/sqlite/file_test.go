@@ -113,7 +113,7 @@ func TestMigratesEmptyFile(t *testing.T) {
 func TestNewerFormIsErrNewer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "decant.db")
 	db := open(t, path)
-	db.Pragma(t, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, 1)")
+	db.Pragma(t, "PRAGMA user_version = 999")
 	db.Close()
 	_, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 	if !errors.Is(err, store.ErrNewer) || !strings.Contains(err.Error(), path) {

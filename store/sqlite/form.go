@@ -17,16 +17,6 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// versions makes the table of the forms that a database has had, which begins with 0.
-const versions = `CREATE TABLE IF NOT EXISTS goose_db_version (
-    id         INTEGER PRIMARY KEY AUTOINCREMENT,
-    version_id INTEGER NOT NULL,
-    is_applied INTEGER NOT NULL,
-    tstamp     TIMESTAMP DEFAULT (datetime('now'))
-);
-INSERT INTO goose_db_version (version_id, is_applied) SELECT 0, 1 WHERE NOT EXISTS (SELECT 1 FROM goose_db_version);
-`
-
 // A rower is where one row can be asked for: a database or one of its connections.
 type rower interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
@@ -35,7 +25,7 @@ type rower interface {
 // readable returns the form that a database has. The error says when it cannot be read as it is, because that is not the
 // newest of the forms.
 func readable(ctx context.Context, r rower, forms fs.FS) (have int64, err error) {
-	if err = r.QueryRowContext(ctx, "SELECT COALESCE(max(version_id), 0) FROM goose_db_version").Scan(&have); err != nil {
+	if err = r.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
 		return 0, fmt.Errorf("read the version: %w", err)
 	}
 	switch known := newestForm(forms); {
@@ -101,9 +91,6 @@ func begin(ctx context.Context, c *conn, setup string) error {
 
 // migrate makes of a database the forms that it has not had.
 func migrate(ctx context.Context, c *conn, forms fs.FS) error {
-	if _, err := c.ExecContext(ctx, versions); err != nil {
-		return fmt.Errorf("make the table of forms: %w", err)
-	}
 	have, err := readable(ctx, c, forms)
 	if !errors.Is(err, store.ErrReadOnly) {
 		return err // nothing is to be done, or nothing can be
@@ -120,11 +107,7 @@ func migrate(ctx context.Context, c *conn, forms fs.FS) error {
 		if err != nil {
 			return fmt.Errorf("read migrations: %w", err)
 		}
-		_, err = c.ExecContext(ctx, string(script))
-		if err == nil {
-			_, err = c.ExecContext(ctx, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (?, 1)", version(f.Name()))
-		}
-		if err != nil {
+		if _, err = c.ExecContext(ctx, fmt.Sprintf("%s; PRAGMA user_version = %d", script, version(f.Name()))); err != nil {
 			return fmt.Errorf("migrate by %s: %w", f.Name(), err)
 		}
 	}

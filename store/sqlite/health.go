@@ -19,7 +19,7 @@ func (db *DB) Ping(ctx context.Context) error {
 		return fmt.Errorf("%w: %s", store.ErrReadOnly, db.path)
 	}
 	var row [1]driver.Value
-	err := db.read(ctx, func(r *reader) error { return r.first("SELECT 1 FROM goose_db_version LIMIT 1", nil, row[:]) })
+	err := db.read(ctx, func(r *reader) error { return r.first("SELECT one FROM encryption", nil, row[:]) })
 	if err == nil {
 		err = db.health.lately()
 	}

@@ -2,7 +2,6 @@
 -- Tables whose rows are small are WITHOUT ROWID: the primary key is the order they are stored in.
 -- columns.go says which columns are encrypted where the database is.
 
-
 -- Whether what is kept is encrypted, and the data key, wrapped under a key that is not in the database. Decided
 -- once, by whoever opens the new database first.
 CREATE TABLE encryption (
