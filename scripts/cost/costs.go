@@ -49,11 +49,23 @@ func (c *costs) above(accepted *costs) bool {
 	})
 }
 
-// least keeps what is less of the same figures, measured twice.
-func (c *costs) least(o *costs) {
-	for i := range c.Figures {
-		c.Figures[i].Value = min(c.Figures[i].Value, o.Figures[i].Value)
+// least returns the least of the same figures, measured several times.
+func least(all []*costs) *costs {
+	return pick(all, func(sorted []float64) float64 { return sorted[0] })
+}
+
+// pick returns one of the values of each figure, which were measured several times.
+func pick(all []*costs, one func(sorted []float64) float64) *costs {
+	out := &costs{Figures: slices.Clone(all[0].Figures), Plans: all[0].Plans}
+	for i := range out.Figures {
+		values := make([]float64, len(all))
+		for k, c := range all {
+			values[k] = c.Figures[i].Value
+		}
+		slices.Sort(values)
+		out.Figures[i].Value = one(values)
 	}
+	return out
 }
 
 // readCosts reads what is accepted. It returns no costs with an error.

@@ -71,12 +71,12 @@ func run(accepting bool) error {
 	return nil
 }
 
-// tries is how often something is measured that seems to be dearer. A busy machine may make it seem so once.
+// tries is how often something is measured that seems to be dearer, and all that is accepted.
 const tries = 4
 
 // measure measures everything, first what needs a small process here: the most memory of a child is never less than this
 // process has, from which it was made.
-func measure(accepted *costs, once bool) (*costs, error) {
+func measure(accepted *costs, accepting bool) (*costs, error) {
 	m, err := newMachine()
 	defer m.close()
 	if err != nil {
@@ -84,17 +84,13 @@ func measure(accepted *costs, once bool) (*costs, error) {
 	}
 	all := &costs{}
 	for _, subject := range []func(*machine, *costs) error{binary, commands, files, commits, plans, shortTalks, longTalks} {
-		c := &costs{}
 		before, err := others()
-		if err := errors.Join(err, subject(m, c)); err != nil {
+		if err != nil {
 			return nil, err
 		}
-		for try := 1; try < tries && !once && c.above(accepted); try++ {
-			more := &costs{}
-			if err := subject(m, more); err != nil {
-				return nil, err
-			}
-			c.least(more)
+		c, err := m.figures(subject, accepted, accepting)
+		if err != nil {
+			return nil, err
 		}
 		after, err := others()
 		if err != nil {
@@ -107,4 +103,24 @@ func measure(accepted *costs, once bool) (*costs, error) {
 		}
 	}
 	return all, nil
+}
+
+// figures measures a subject until it is not dearer than accepted. The least of each figure counts: a busy machine only adds.
+// What is accepted is the middle of several instead, or the next run would be held against the luckiest.
+func (m *machine) figures(subject func(*machine, *costs) error, accepted *costs, accepting bool) (*costs, error) {
+	var all []*costs
+	for len(all) < tries {
+		c := &costs{}
+		if err := subject(m, c); err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+		if !accepting && !least(all).above(accepted) {
+			break
+		}
+	}
+	if accepting {
+		return pick(all, func(sorted []float64) float64 { return sorted[len(sorted)/2] }), nil
+	}
+	return least(all), nil
 }

@@ -68,11 +68,13 @@ func (c *code) bind(name string, v value) { c.bound[name] = append(c.bound[name]
 
 // read notes what a declaration gives to names. It returns the strings in it.
 func (c *code) read(d ast.Decl) (texts []value) {
-	in := ""
+	in, results := "", []field(nil)
 	if f, ok := d.(*ast.FuncDecl); ok {
-		in = f.Name.Name
-		for i, p := range parameters(f) {
-			c.bind(in+"."+p, value{result: fmt.Sprint(in, "<", i)})
+		in, results = f.Name.Name, fields(f.Type.Results)
+		for i, p := range fields(f.Type.Params) {
+			if p.text {
+				c.bind(in+"."+p.name, value{result: fmt.Sprint(in, "<", i)})
+			}
 		}
 	}
 	within := ast.Node(nil) // a string that is looked at already
@@ -94,7 +96,9 @@ func (c *code) read(d ast.Decl) (texts []value) {
 			}
 		case *ast.ReturnStmt:
 			for i, r := range n.Results {
-				c.bind(fmt.Sprint(in, ">", i), value{expr: r, in: in})
+				if i < len(results) && results[i].text {
+					c.bind(fmt.Sprint(in, ">", i), value{expr: r, in: in})
+				}
 			}
 		}
 		if e, ok := n.(ast.Expr); ok && isText(e) && (within == nil || e.Pos() >= within.End()) {
@@ -105,13 +109,27 @@ func (c *code) read(d ast.Decl) (texts []value) {
 	return texts
 }
 
-func parameters(f *ast.FuncDecl) (names []string) {
-	for _, p := range f.Type.Params.List {
-		for _, name := range p.Names {
-			names = append(names, name.Name)
+// A field is a parameter or a result. text reports whether it may be a string or hold some. Nobody follows the others:
+// errors come from everywhere, and the ways that they may have come are more than can be walked.
+type field struct {
+	name string
+	text bool
+}
+
+func fields(list *ast.FieldList) (out []field) {
+	if list == nil {
+		return nil
+	}
+	for _, f := range list.List {
+		text := strings.Contains(types.ExprString(f.Type), "string") || strings.HasSuffix(types.ExprString(f.Type), "any")
+		for _, name := range f.Names {
+			out = append(out, field{name.Name, text})
+		}
+		if len(f.Names) == 0 {
+			out = append(out, field{"", text})
 		}
 	}
-	return names
+	return out
 }
 
 // assign notes what an assignment gives to its names.
