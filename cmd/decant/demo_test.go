@@ -68,7 +68,6 @@ func playKept(ts *testscript.TestScript, neg bool, args []string) {
 // The demo is the first thing that people see of Decant: look at the whole of it when it changes.
 // Numbers and quotations are masked, so that a better summary does not change the golden file.
 func TestDemo(t *testing.T) {
-	t.Parallel()
 	d, err := plainDemo()
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +124,6 @@ func hidden(s string) string {
 
 // The demo prints the same every time, to the byte, but for how long it took and for where its database is kept.
 func TestDemoIsDeterministic(t *testing.T) {
-	t.Parallel()
 	plain, err := plainDemo()
 	second, err2 := keptDemo()
 	if err := errors.Join(err, err2); err != nil {

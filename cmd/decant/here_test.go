@@ -98,8 +98,12 @@ func (h *here) command(ts *testscript.TestScript, neg bool, do func(out, message
 }
 
 // asProcess does something in a directory and with an environment, as a process would that has both to itself. Of an environment the last
-// value of a variable counts, as it does for processes.
+// value of a variable counts, as it does for processes. Tests that use it cannot run in parallel.
 func asProcess(dir string, environ []string, do func() int) (code int, err error) {
+	if !playing.TryLock() {
+		return 0, errors.New("two tests play a process at once, and there is one directory and one environment")
+	}
+	defer playing.Unlock()
 	was, err := os.Getwd()
 	if err != nil {
 		return 0, err
@@ -113,6 +117,8 @@ func asProcess(dir string, environ []string, do func() int) (code int, err error
 	}
 	return do(), nil
 }
+
+var playing sync.Mutex // held while a test plays a process
 
 // setenv has the process know these variables, and no others.
 func setenv(environ []string) {
