@@ -4,7 +4,7 @@
 //
 // usage: go run ./scripts/cost [-accept]
 //
-// With -accept it writes what it measured to testdata/cost.json, and the table of docs/BENCHMARKS.md from that.
+// With -accept it writes the middle of what it measured four times to testdata/cost.json, and the table of docs/BENCHMARKS.md from that.
 //
 // No figure knows how fast the machine is. Processor time is divided by that of a floor, which runs in turn with it: a
 // process that does nothing, one that decodes JSON and encodes it again, a reverse proxy that does so, a bare table. All of

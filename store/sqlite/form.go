@@ -75,8 +75,8 @@ func settle(ctx context.Context, c *conn, setup string, forms fs.FS, key *seal.K
 	return how, nil
 }
 
-// begin waits until no other process is writing, and begins a transaction. The last setting must come before the first
-// table, and within the transaction: by itself it would be another one.
+// begin waits until no other process is writing, and begins a transaction. The last setting is written, so it is what
+// waits. It must come before the first page, which BEGIN IMMEDIATE would make, and by itself it would be a transaction more.
 func begin(ctx context.Context, c *conn, setup string) error {
 	for _, statement := range []string{setup, "BEGIN", "PRAGMA auto_vacuum = incremental"} {
 		if _, err := c.ExecContext(ctx, statement); err != nil {
