@@ -36,12 +36,17 @@ race() {
 # fuzz RUNS [PACKAGE]...: fuzzes all targets, of the packages or of all, one after the other. RUNS is a number and x, not a
 # time: at the end of its time the fuzzer may call a run that it breaks off a failure. What fails is kept in testdata/fuzz.
 fuzz() {
-  local runs=$1 dir target count=0 kind=fuzz
+  local runs=$1 dir target targets count=0 cache
+  cache=$(go env GOCACHE)/fuzz/$(go list -m)
   shift
   [ $# -gt 0 ] || set -- $(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u)
   for dir; do
-    for target in $(cat "$dir"/*_test.go 2>/dev/null | sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' | sort -u); do
-      tests go test -run '^$' -fuzz "^$target\$" -fuzztime "$runs" -fuzzminimizetime 100x "$dir" </dev/null || {
+    targets=$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' "$dir"/*_test.go 2>/dev/null | sort -u) || true # without tests
+    # A program for all targets of a package: go test builds one for each.
+    [ -z "$targets" ] || go test -c -fuzz . -o "$work/fuzzer" "$dir"
+    for target in $targets; do
+      (cd "$dir" && tests "$work/fuzzer" -test.run '^$' -test.fuzz "^$target\$" -test.fuzztime "$runs" \
+        -test.fuzzminimizetime 100x -test.fuzzcachedir "$cache/$dir" </dev/null) || {
         newest=$(ls -t "$dir/testdata/fuzz/$target"/* 2>/dev/null | head -n 1)
         [ -z "$newest" ] || head -c 2000 "$newest"
         return 1
