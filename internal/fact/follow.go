@@ -204,16 +204,22 @@ func clauses(line string) []string {
 
 // ordered returns the files of prose in a clause that orders to follow them.
 func ordered(clause string) (out []string) {
+	files := strings.FieldsFunc(clause, func(r rune) bool {
+		return r <= ' ' || strings.ContainsRune("\"'`()[]<>,:;*!?，。：；（）「」“”", r)
+	})
+	for i, w := range files {
+		files[i] = strings.TrimRight(strings.TrimPrefix(w, "@"), ".")
+	}
+	files = slices.DeleteFunc(files, func(w string) bool {
+		return len(w) < 4 || !isProse(w) || path.Ext(w) == "" && !capitals(w)
+	})
+	if len(files) == 0 { // as nearly always: its verbs need not be looked for
+		return nil
+	}
 	low := strings.ToLower(clause)
 	short := len(strings.Fields(clause)) <= 4
 	follows, looks, writes := hasAny(low, following), hasAny(low, looking), hasAny(low, writing)
-	for _, w := range strings.FieldsFunc(clause, func(r rune) bool {
-		return r <= ' ' || strings.ContainsRune("\"'`()[]<>,:;*!?，。：；（）「」“”", r)
-	}) {
-		w = strings.TrimRight(strings.TrimPrefix(w, "@"), ".")
-		if len(w) < 4 || !isProse(w) || path.Ext(w) == "" && !capitals(w) {
-			continue
-		}
+	for _, w := range files {
 		tells := instructive(strings.ToLower(path.Base(w)))
 		switch {
 		case writes && !follows:

@@ -253,10 +253,15 @@ func (s *statement) fits(class string) int {
 // name says nothing.
 func shares(said []*statement, sections []heading) [][]*statement {
 	out := make([][]*statement, len(sections))
+	about := make([]string, len(sections))
+	for i, h := range sections {
+		about[i] = h.class()
+	}
+	general := slices.Index(about, "")
 	for _, s := range said {
-		best, most := slices.IndexFunc(sections, func(h heading) bool { return h.class() == "" }), 0
-		for i, h := range sections {
-			if n := s.fits(h.class()); n > most {
+		best, most := general, 0
+		for i, class := range about {
+			if n := s.fits(class); n > most {
 				best, most = i, n
 			}
 		}
