@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/decantdev/decant"
@@ -87,28 +88,30 @@ func (x *till) answer(p *engine.Prepared, tokens int) {
 }
 
 func TestBudgetHoldsAgainstRequestsSideBySide(t *testing.T) {
-	x := newTillFor(t, 5*time.Second, budget.Budget{Per: "day", Tokens: 5000}) // nothing is settled here
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	var passed []*engine.Prepared
-	for i := range 12 {
-		wg.Go(func() {
-			p, err := x.ask(fmt.Sprint("s", i))
-			mu.Lock()
-			defer mu.Unlock()
-			var over *budget.Error
-			switch {
-			case err == nil:
-				passed = append(passed, p)
-			case !errors.As(err, &over) || over.Tokens <= 5000:
-				t.Errorf("refused with %v", err)
-			}
-		})
-	}
-	wg.Wait()
-	if n := len(passed); n == 0 || n > 4 {
-		t.Errorf("%d requests of about 1,100 tokens were let through within 5,000", n)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		x := newTillFor(t, 5*time.Second, budget.Budget{Per: "day", Tokens: 5000}) // nothing is settled here
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		var passed []*engine.Prepared
+		for i := range 12 {
+			wg.Go(func() {
+				p, err := x.ask(fmt.Sprint("s", i))
+				mu.Lock()
+				defer mu.Unlock()
+				var over *budget.Error
+				switch {
+				case err == nil:
+					passed = append(passed, p)
+				case !errors.As(err, &over) || over.Tokens <= 5000:
+					t.Errorf("refused with %v", err)
+				}
+			})
+		}
+		wg.Wait()
+		if n := len(passed); n == 0 || n > 4 {
+			t.Errorf("%d requests of about 1,100 tokens were let through within 5,000", n)
+		}
+	})
 }
 
 func TestReservationIsSettledByWhatWasSpent(t *testing.T) {

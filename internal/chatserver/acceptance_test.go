@@ -15,7 +15,7 @@ import (
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
-// The configuration of the agent whose session is judged, by the keys of seed 001; its summaries are written by another model than its own.
+// The configuration of the agent whose session is judged. Another model than its own writes its summaries.
 const (
 	acceptWindow, acceptReserve, acceptFlush = 40_000, 8_000, 4_000
 	acceptConfig                             = `{"context_window":40000,"reserve_tokens":8000,"flush_threshold":4000,"keep_recent_turns":5,"prune_keep_last_assistants":2,` +
@@ -108,8 +108,8 @@ func (a *acceptance) turn(text string) {
 	a.context = get[filling](a.world, 200, httpCall{method: "GET", path: "/v1/sessions/" + a.id + "/context"})
 }
 
-// The acceptance criteria of seed 001, AC-1 to AC-19, each judged by what one session over the API has brought.
-func TestAcceptanceOfSeed001(t *testing.T) {
+// The acceptance criteria of a chat that remembers, AC-1 to AC-19, each judged by what one session over the API has brought.
+func TestAcceptance(t *testing.T) {
 	a := accept(t)
 	if a.context.Cycle == 0 || len(a.requests) == 0 {
 		t.Fatalf("after 40 turns nothing was compacted: %d requests", len(a.requests))

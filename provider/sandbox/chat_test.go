@@ -94,6 +94,7 @@ func TestOfficialClientCompletes(t *testing.T) {
 }
 
 func TestOfficialClientSeesErrorsOfCompletions(t *testing.T) {
+	t.Parallel() // the client waits before it tries again
 	s, url := start(t, sandbox.Options{Keys: []string{"key"}, Window: 1000})
 	p := openai.ChatCompletionNewParams{Model: chatModel, Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("hello")}}
 	check := func(name string, err error, status int, code, text string) {

@@ -155,6 +155,7 @@ func TestOfficialClientCountsAndLists(t *testing.T) {
 }
 
 func TestOfficialClientSeesErrors(t *testing.T) {
+	t.Parallel() // the client waits before it tries again
 	s, url := start(t, sandbox.Options{})
 	p := params(newest, anthropic.ThinkingConfigParamUnion{})
 	p.Messages = []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock("hello"))}
