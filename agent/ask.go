@@ -68,7 +68,7 @@ func (r *run) prepare(h history, final bool) (*engine.Prepared, error) {
 // unnoticed is how long whoever watches a run may be left without a word. Nothing but a pour takes longer.
 const unnoticed = 400 * time.Millisecond
 
-// organizing is what is said then (seed 001, "Streaming compaction status").
+// organizing is what is said then.
 const organizing = "Organizing conversation..."
 
 // patiently prepares a request, and tells whoever watches where that takes a while.

@@ -13,8 +13,8 @@ import (
 // and limit is how many there may be (Options.Turns). It must be a pure function: a run that goes on elsewhere asks it again.
 type Schedule func(iteration, limit int) int
 
-// Fading returns the schedule of seed 000, layer 5: base at the first iteration and a quarter of it at the last one, in equal steps. The seed's
-// bases are 4,000 tokens of thinking for what is simple, 8,000 for most things, and 12,000 for what is complex.
+// Fading returns a schedule that gives base at the first iteration and a quarter of it at the last one, in equal steps. Bases for
+// thinking are 4,000 tokens for what is simple, 8,000 for most things, and 12,000 for what is complex.
 //
 // As thinking it costs the provider's cache of the messages at every iteration (Options.Thinking); Steady does not.
 func Fading(base int) Schedule {

@@ -16,7 +16,7 @@ import (
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
-// The table of seed 000, layer 5.
+// Three quarters of the base fall away, in equal steps.
 func TestFading(t *testing.T) {
 	for _, c := range []struct{ base, limit, iteration, want int }{
 		{4000, 7, 0, 4000}, {4000, 7, 1, 3500}, {4000, 7, 3, 2500}, {4000, 7, 6, 1000},

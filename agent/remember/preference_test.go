@@ -22,7 +22,7 @@ var caller = sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 	return keeper(p)
 })
 
-// The last row of seed 001's numbers: a preference that was corrected once, among decoys of the user, of other projects and
+// A preference that was corrected once, among decoys of the user, of other projects and
 // of other tenants, answers in a new session after the old one was deleted. Where sessions are told nothing, it does not.
 func TestACorrectedPreferenceOutlivesItsSession(t *testing.T) {
 	for _, recalls := range []bool{true, false} {
