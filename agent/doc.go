@@ -3,7 +3,7 @@
 // An Agent is a model with instructions, tools and limits. It works in sessions: a Session is one conversation, which is held in
 // the order in which things happened and is never cut.
 //
-//	a, err := agent.New(client, agent.Options{Model: "claude-sonnet-4-5", Engine: db.Engine(), Tools: tools})
+//	a, err := agent.New(client, agent.Options{Model: "claude-sonnet-5-5", Engine: db.Engine(), Tools: tools})
 //	...
 //	for e, err := range a.Run(ctx, "Which of these tests fail, and why?") {
 //		...

@@ -49,7 +49,7 @@ type Options struct {
 	//
 	// A schedule whose values differ has a price: whenever the budget or the effort changes, the provider forgets the messages that it
 	// has in its cache, and writes again what it could have read, at 1.25 times the price of input in place of a tenth of it. With
-	// claude-sonnet-4-5, Fading(8000) costs more than it can save once the prompt has about 13,000 tokens. Steady keeps the cache.
+	// claude-sonnet-4-6, Fading(8000) costs more than it can save once the prompt has about 13,000 tokens. Steady keeps the cache.
 	Thinking Schedule
 
 	// Remind returns what the model must be told after a pour, from what was said so far, none of it poured; empty: nothing. It

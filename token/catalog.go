@@ -25,6 +25,7 @@ var builtin []byte
 type Catalog struct {
 	models map[string]Model
 	dated  map[string]string // dated and other ids to id
+	asOf   time.Time
 }
 
 // Builtin returns the catalogue that is part of the program.
@@ -32,14 +33,20 @@ func Builtin() (*Catalog, error) { return readBuiltin() }
 
 var readBuiltin = sync.OnceValues(func() (*Catalog, error) { return (&Catalog{}).Add(builtin) })
 
+// AsOf returns the day, UTC, on which the facts of the catalogue were last looked up. It is zero for the zero value.
+func (c *Catalog) AsOf() time.Time { return c.asOf }
+
 // Add returns a catalogue that also knows the models of src, a file in the form of the embedded
-// models.json. It replaces known models as a whole.
+// models.json. It replaces known models as a whole. A src that says as_of dates the whole catalogue.
 func (c *Catalog) Add(src []byte) (*Catalog, error) {
 	var f catalogFile
 	if err := json.Unmarshal(src, &f); err != nil {
 		return nil, fmt.Errorf("read model catalogue: %w", explain.JSON(err))
 	}
-	out := &Catalog{models: map[string]Model{}, dated: map[string]string{}}
+	out := &Catalog{models: map[string]Model{}, dated: map[string]string{}, asOf: c.asOf}
+	if err := day(f.AsOf, &out.asOf); err != nil {
+		return nil, fmt.Errorf("read model catalogue: as_of: %w", err)
+	}
 	maps.Copy(out.models, c.models)
 	maps.Copy(out.dated, c.dated)
 	for i := range f.Models {
@@ -191,6 +198,7 @@ func maker(id string) Provider {
 
 // catalogFile is the form of models.json. Null means not verified.
 type catalogFile struct {
+	AsOf   string       `json:"as_of"`
 	Models []modelEntry `json:"models"`
 }
 
@@ -200,6 +208,7 @@ type modelEntry struct {
 	DatedID   string     `json:"dated_id"`
 	Aliases   []string   `json:"aliases"` // other ids of the same model
 	Status    string     `json:"status"`
+	Retires   string     `json:"retires"`
 	Window    int        `json:"context_window"`
 	MaxInput  int        `json:"max_input"`
 	MaxOutput int        `json:"max_output"`
@@ -274,7 +283,10 @@ func (e *modelEntry) model() (Model, error) {
 	if m.Binds = m.Since(5, 1); s.Binds != nil {
 		m.Binds = *s.Binds
 	}
-	var err error
+	err := day(e.Retires, &m.Retires)
+	if err != nil {
+		return Model{}, fmt.Errorf("retires: %w", err)
+	}
 	if m.Thinking, err = modes(s.Thinking); err != nil {
 		return Model{}, err
 	}
@@ -332,16 +344,24 @@ func (r *priceRow) price() (Price, error) {
 		text string
 		to   *time.Time
 	}{{r.From, &p.From}, {r.Until, &p.Until}} {
-		if d.text == "" {
-			continue
+		if err := day(d.text, d.to); err != nil {
+			return p, fmt.Errorf("price: %w", err)
 		}
-		t, err := time.Parse(time.DateOnly, d.text)
-		if err != nil {
-			return p, fmt.Errorf("price date %q: want YYYY-MM-DD", d.text)
-		}
-		*d.to = t
 	}
 	return p, nil
+}
+
+// day reads a day into to. An empty text leaves to as it is.
+func day(text string, to *time.Time) error {
+	if text == "" {
+		return nil
+	}
+	t, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return fmt.Errorf("date %q: want YYYY-MM-DD", text)
+	}
+	*to = t
+	return nil
 }
 
 func (r *priceRow) rates() Rates {

@@ -116,8 +116,8 @@ func TestThinkingBinding(t *testing.T) {
 	tests := map[string]bool{
 		"claude-opus-5-5":            true,
 		"claude-fable-5-1":           true,
-		"claude-mythos-5-1":          false, // the catalogue says so
-		"claude-mythos-5-2":          true,  // the catalogue does not know
+		"claude-mythos-5-1":          true,
+		"claude-mythos-5-2":          true, // the catalogue does not know
 		"claude-opus-5":              false,
 		"claude-sonnet-4-5-20250929": false,
 		"claude-opus-4-1":            false, // not in the catalogue, but older than the rule
@@ -179,9 +179,11 @@ func TestUserFileErrorsNameTheModel(t *testing.T) {
 	for src, want := range map[string]string{
 		`{"models":[{"id":"x","price_per_mtok":{"input":"free"}}]}`:                               "price",
 		`{"models":[{"id":"x","price_per_mtok":{"input":-1}}]}`:                                   "zero or more",
-		`{"models":[{"id":"x","price_per_mtok":{"input":1},"price_valid_until":"next Tuesday"}]}`: "models[0] (x): price date",
-		`{"models":[{"id":""}]}`:                      "no id",
-		`{"models":[{"id":"x","context_window":-5}]}`: "negative",
+		`{"models":[{"id":"x","price_per_mtok":{"input":1},"price_valid_until":"next Tuesday"}]}`: "models[0] (x): price: date",
+		`{"models":[{"id":"x","retires":"soon"}]}`:                                                "models[0] (x): retires: date \"soon\"",
+		`{"as_of":"today","models":[]}`:                                                           "as_of: date \"today\"",
+		`{"models":[{"id":""}]}`:                                                                  "no id",
+		`{"models":[{"id":"x","context_window":-5}]}`:                                             "negative",
 		`{"models":`: "model catalogue",
 	} {
 		_, err := new(token.Catalog).Add([]byte(src))

@@ -18,7 +18,9 @@ const defaultMinCache = 4096
 type Model struct {
 	ID       string   // the catalogue's name, or the caller's if the catalogue has none
 	Provider Provider // who made it, empty when even that is unknown
-	Status   string   // "active", "deprecated, retires 2026-11-30", empty when unknown
+	Status   string   // "active", "limited access", "older", "deprecated" or "retired"; empty when unknown
+
+	Retires time.Time // first day, UTC, on which its provider refuses requests; zero: none is announced
 
 	Window    int  // tokens of input and output together; never 0
 	Assumed   bool // Window is DefaultWindow because the real one is not known

@@ -7,7 +7,7 @@
 //		agenttest.Turn{Calls: []agenttest.Call{{Tool: "read", Arguments: `{"path":"go.mod"}`}}},
 //		agenttest.Turn{Want: "result of read: module example.com/shop", Text: "It is a shop."},
 //	)
-//	a, err := agent.New(model, agent.Options{Model: "claude-sonnet-4-5", Engine: agenttest.Engine(t), Tools: tools})
+//	a, err := agent.New(model, agent.Options{Model: "claude-sonnet-5-5", Engine: agenttest.Engine(t), Tools: tools})
 //
 // A test fails when a request is one that the Messages API would refuse, when it does not ask what the script wants, when the script is
 // over before the run is, and when turns were not played at its end. What failed is shown line by line.

@@ -22,7 +22,7 @@ import (
 //	    description: checks figures against their sources
 //	    prompt: You check figures.
 //	    tools: [read, grep]
-//	    model: claude-haiku-4-5
+//	    model: claude-haiku-5-5
 //	    window: 60000
 //	    turns: 20
 //	    budget: {tokens: 200000, usd: 0.50}

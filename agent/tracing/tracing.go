@@ -1,10 +1,10 @@
 // Package tracing records the runs of agents in OpenTelemetry spans, by the semantic conventions for generative AI:
 //
 //	invoke_agent shopkeeper            a run, with what it has used
-//	├─ chat claude-sonnet-4-5          a request to the model, its tries included
+//	├─ chat claude-sonnet-5-5          a request to the model, its tries included
 //	├─ execute_tool read               a call that was made
 //	│  └─ invoke_agent helper          what the call does itself
-//	└─ chat claude-sonnet-4-5
+//	└─ chat claude-sonnet-5-5
 //
 // Spans hold no content: names of models and tools, ids, sizes and how things ended. What is not made has no span: a call that was
 // denied, or of a tool that there is not.

@@ -27,7 +27,7 @@ type chatCmd struct {
 	File           string   `short:"f" placeholder:"FILE-or-TEXT" help:"Say what FILE holds, or, where there is no such file, TEXT; print the answer and end."`
 	OutputFormat   string   `default:"text" enum:"text,json,stream-json" placeholder:"FORMAT" help:"How the answer is printed: text, json (one object), or stream-json (events, one on each line)."`
 	JSONSchema     string   `name:"json-schema" placeholder:"FILE" help:"The answer must be JSON of this schema, and only it is printed."`
-	Model          string   `placeholder:"ID" help:"Model (claude-sonnet-4-5)."`
+	Model          string   `placeholder:"ID" help:"Model (${model})."`
 	MaxTurns       int      `placeholder:"N" help:"Answers of the model to one thing that is said; the last of them is the final one (50)."`
 	MaxBudgetUSD   float64  `name:"max-budget-usd" placeholder:"USD" help:"What the session may cost. At the limit the model gives its final answer."`
 	Allow          []string `sep:"none" placeholder:"RULE" help:"Make calls of this kind without a question, such as read or 'bash(git diff:*)'. May be repeated."`
@@ -349,6 +349,9 @@ func (c *chatCmd) serve(s *streams, p *project.Project) (err error) {
 	hint := ""
 	if c.Sandbox {
 		hint = "A stand-in answers: it knows what it is sent, and nothing else. Tell it something, then ask for it."
+	}
+	if m, _ := o.Catalog.Lookup(o.Model); m.Retirement(time.Now()) != "" {
+		s.warn(errors.New(m.Retirement(time.Now()) + ": choose another with --model; decant models lists them"))
 	}
 	where, err := c.workspaces(cfg, &o)
 	if err != nil {

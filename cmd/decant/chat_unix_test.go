@@ -178,7 +178,7 @@ func TestChatSaysWhatIsMissing(t *testing.T) {
 	s.sees("/help lists")
 	s.types("The port is 9000.\r")
 	s.sees("| $0.0")
-	s.types("/model claude-haiku-4-5\r")
+	s.types("/model claude-sonnet-5-5\r")
 	s.types("\x04")
 	s.ends(0)
 }
@@ -189,8 +189,8 @@ func TestChatSaysWhatATeamLacks(t *testing.T) {
 	s := sit(t, map[string]string{".claude/agents/reviewer.md": member}, nil, "chat", "--sandbox", "--team", ".claude/agents")
 	s.sees("works without WebSearch")
 	s.sees("/help lists")
-	s.types("/model claude-haiku-4-5\r")
-	s.sees("claude-haiku-4-5")
+	s.types("/model claude-sonnet-5-5\r")
+	s.sees("claude-sonnet-5-5")
 	s.types("\x04")
 	s.ends(0)
 	if n := strings.Count(s.text(), "works without"); n != 1 {

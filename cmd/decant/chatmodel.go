@@ -19,7 +19,11 @@ import (
 )
 
 // defaultModel is the model of a chat that names none.
-const defaultModel = "claude-sonnet-4-5"
+const defaultModel = "claude-sonnet-5-5"
+
+// playedModel is the model that a stand-in plays in a chat that names none: one whose provider compacts nothing by itself, so that what
+// Decant does is seen.
+const playedModel = "claude-haiku-4-5"
 
 // errNoModel says both ways to get one.
 var errNoModel = errors.New(`there is no key for a model. Either set ANTHROPIC_API_KEY (or OPENAI_API_KEY, or OPENAI_BASE_URL for a model on this machine, with --model), or try it without a key: decant chat --sandbox`)
@@ -94,7 +98,7 @@ func overCompletions(o *chat.Options, via http.RoundTripper) error {
 // standIn has a chat talk to a stand-in for the Messages API inside of this process. Another one writes records.
 func standIn(o *chat.Options) (func() error, error) {
 	if o.Model == "" {
-		o.Model = defaultModel
+		o.Model = playedModel
 	}
 	talker, stopTalker, err := within(sandbox.Reader{Else: welcome{}})
 	if err != nil {

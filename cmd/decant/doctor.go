@@ -13,6 +13,7 @@ import (
 	"github.com/decantdev/decant/internal/doctor"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/token"
 )
 
 type doctorCmd struct {
@@ -38,10 +39,14 @@ func (c *doctorCmd) Run(s *streams) error {
 		return err
 	}
 	defer out.CloseIdleConnections()
+	catalog, err := token.Builtin()
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	return diagnosis(s.out, doctor.Examine(ctx, &doctor.Setup{
-		Config: cfg, File: cmp.Or(c.Config, os.Getenv("DECANT_CONFIG")), Outbound: out, CA: ca, Env: os.Getenv, Now: time.Now, Database: c.database(cfg),
+		Config: cfg, File: cmp.Or(c.Config, os.Getenv("DECANT_CONFIG")), Outbound: out, CA: ca, Env: os.Getenv, Now: time.Now, Database: c.database(cfg), Catalog: catalog,
 		Summary: func(ctx context.Context) (string, error) { return checkSummary(ctx, cfg, out) },
 	}))
 }

@@ -13,7 +13,7 @@ import (
 func TestOneCommandIsReadAsAllAre(t *testing.T) {
 	var out bytes.Buffer
 	reader := func(grammar any) *kong.Kong {
-		parser, err := kong.New(grammar, kong.Name("decant"), kong.Writers(&out, io.Discard), kong.Exit(func(int) {}))
+		parser, err := kong.New(grammar, kong.Name("decant"), kong.Writers(&out, io.Discard), kong.Exit(func(int) {}), kong.Vars{"model": defaultModel})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -75,6 +75,7 @@ func run(args []string, s *streams) (code int) {
 		kong.Writers(s.out, s.err),
 		kong.Exit(func(code int) { exited = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+		kong.Vars{"model": defaultModel},
 	)
 	if err != nil {
 		fmt.Fprintln(s.err, "decant:", err)

@@ -52,14 +52,15 @@ func (c *modelsCmd) Run(s *streams) error {
 		}
 		return writeJSON(s.out, rows)
 	}
-	rows := [][]string{{"model", "provider", "window", "output", "input", "cached", "write", "answer"}}
+	rows := [][]string{{"model", "provider", "window", "output", "input", "cached", "write", "answer", "retires"}}
 	for i := range models {
 		rows = append(rows, cells(&models[i]))
 	}
-	if err := report.WriteTable(s.out, rows, "fLrRrRRr"); err != nil {
+	if err := report.WriteTable(s.out, rows, "fLrRrRRrL"); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(s.out, "\nwindow and output: tokens; ~ where the window is assumed\ninput, cached, write, answer: dollars for a million tokens,\ntoday; read from the cache, written to it; ? is not known")
+	_, err = fmt.Fprintf(s.out, "\nwindow and output: tokens; ~ where the window is assumed\ninput, cached, write, answer: dollars for a million tokens,\n"+
+		"today; read from the cache, written to it; ? is not known\nretires: the day on which requests are refused, as far as\nit was announced on %s\n", catalog.AsOf().Format(time.DateOnly))
 	return err
 }
 
@@ -72,6 +73,8 @@ type modelRow struct {
 	MaxOutput  int            `json:"max_output"`
 	MinCache   int            `json:"min_cacheable"`
 	Binds      bool           `json:"thinking_prefix_binding"`
+	Status     string         `json:"status"`            // "active", "deprecated" and the like, empty when unknown
+	Retires    string         `json:"retires,omitempty"` // first day on which requests are refused
 	Input      *float64       `json:"input"`
 	CacheRead  *float64       `json:"cache_read"`
 	CacheWrite *float64       `json:"cache_write"`
@@ -79,7 +82,10 @@ type modelRow struct {
 }
 
 func rowOf(m *token.Model) modelRow {
-	row := modelRow{ID: m.ID, Provider: m.Provider, Window: m.Window, Assumed: m.Assumed, MaxOutput: m.MaxOutput, MinCache: m.MinCache, Binds: m.Binds}
+	row := modelRow{ID: m.ID, Provider: m.Provider, Window: m.Window, Assumed: m.Assumed, MaxOutput: m.MaxOutput, MinCache: m.MinCache, Binds: m.Binds, Status: m.Status}
+	if !m.Retires.IsZero() {
+		row.Retires = m.Retires.Format(time.DateOnly)
+	}
 	if p, _, ok := m.PriceAt(time.Now()); ok {
 		r := p.At(0)
 		row.Input, row.CacheRead, row.CacheWrite, row.Output = known(r.Input), known(r.CacheRead), known(r.Write5m), known(r.Output)
@@ -107,10 +113,21 @@ func cells(m *token.Model) []string {
 	row := []string{m.ID, string(m.Provider), window, output}
 	p, _, ok := m.PriceAt(time.Now())
 	if !ok {
-		return append(row, "?", "?", "?", "?")
+		return append(row, "?", "?", "?", "?", retires(m))
 	}
 	r := p.At(0)
-	return append(row, rate(r.Input), rate(r.CacheRead), rate(r.Write5m), rate(r.Output))
+	return append(row, rate(r.Input), rate(r.CacheRead), rate(r.Write5m), rate(r.Output), retires(m))
+}
+
+// retires says since when a model is retired or will be, as the table has it.
+func retires(m *token.Model) string {
+	switch {
+	case !m.Retires.IsZero():
+		return m.Retires.Format(time.DateOnly)
+	case m.Status == "retired":
+		return "retired"
+	}
+	return ""
 }
 
 func rate(r token.Rate) string {

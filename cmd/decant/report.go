@@ -43,6 +43,7 @@ func (c *reportCmd) Run(s *streams) error {
 			return err
 		}
 		l.From, l.To = p.Days(now)
+		l.Retire(catalog, now)
 		if c.HTML != "" {
 			if err := s.output(c.HTML, l.WriteHTML); err != nil {
 				return err

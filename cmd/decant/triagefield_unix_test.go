@@ -425,7 +425,7 @@ func TestDoctorOfWrongCredentials(t *testing.T) {
 	for variable, says := range map[string]string{
 		"NEW_RELIC_API_KEY=wrong-value": "FAIL  newrelic 1234567: .*NEW_RELIC_API_KEY", "SENTRY_AUTH_TOKEN=wrong-value": "FAIL  sentry acme: .*SENTRY_AUTH_TOKEN",
 		"GITHUB_TOKEN=wrong-value": "FAIL  repository acme/orders : .*the token: it is wrong or has expired", "SLACK_BOT_TOKEN=wrong-value": "FAIL  Slack #errors: .*SLACK_BOT_TOKEN is wrong",
-		"ANTHROPIC_BASE_URL=" + refuses.URL: "FAIL  model claude-sonnet-4-5: .*401.*ANTHROPIC_API_KEY",
+		"ANTHROPIC_BASE_URL=" + refuses.URL: "FAIL  model claude-sonnet-5-5: .*401.*ANTHROPIC_API_KEY",
 	} {
 		f.env = append(slices.Clone(all), variable)
 		r := f.triage("doctor")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/embedded"
@@ -102,6 +103,9 @@ func (r *triageRoom) arrange(o *chat.Options) error {
 	p, err := preset.Load(cmp.Or(r.set.Preset, "night-watch"))
 	if err != nil {
 		return inputError{fmt.Errorf("preset: %w", err)}
+	}
+	if m, _ := o.Catalog.Lookup(r.model); m.Retirement(time.Now()) != "" {
+		r.notices = append(r.notices, m.Retirement(time.Now())+": choose another with --model or model: in the settings.")
 	}
 	r.client = o.Client
 	r.options = triage.Options{Journals: r.db.Store(), Code: r.reader, Parallel: r.set.Parallel}

@@ -20,7 +20,7 @@ import (
 // triageFlags are what all commands about triage have.
 type triageFlags struct {
 	Config  string   `default:".decant/triage.yaml" placeholder:"FILE" help:"Settings, as decant triage init writes them (${default})."`
-	Model   string   `placeholder:"ID" help:"Model (claude-sonnet-4-5)."`
+	Model   string   `placeholder:"ID" help:"Model (${model})."`
 	Repo    []string `sep:"none" placeholder:"[NAME=]DIR" help:"Clone of a repository whose code runs (those of the settings, or the one here). May be repeated."`
 	Sandbox bool     `help:"Investigate with a stand-in for a model, which knows a few kinds of mistakes. It needs no key and nothing leaves this machine."`
 	DB      string   `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the one that the gateway uses; with --sandbox none is kept."`

@@ -37,7 +37,7 @@ func run(ctx context.Context, question string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	a, err := agent.New(client, agent.Options{Engine: db.Engine(), Model: "claude-sonnet-4-5",
+	a, err := agent.New(client, agent.Options{Engine: db.Engine(), Model: "claude-sonnet-5-5",
 		Tools: []agent.Tool{agent.Func("list", "Lists files.", list)}, Budget: agent.Budget{USD: 0.50}})
 	if err != nil {
 		return err

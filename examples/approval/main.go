@@ -46,7 +46,7 @@ func run(ctx context.Context, client provider.Speaker, dir, file, task string, i
 	if err != nil {
 		return err
 	}
-	a, err := agent.New(client, agent.Options{Engine: db.Engine(), Model: "claude-sonnet-4-5", Tools: set.Tools(), Permit: guard.Permit})
+	a, err := agent.New(client, agent.Options{Engine: db.Engine(), Model: "claude-sonnet-5-5", Tools: set.Tools(), Permit: guard.Permit})
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func run(ctx context.Context, client provider.Speaker, file, question string, ou
 	defer db.Close()
 	tool := agent.Func("stock", "Says how many of a part there are.", stock)
 	tool.ReadOnly = true // several calls at once are made side by side
-	a, err := agent.New(client, agent.Options{Engine: db.Engine(), Model: "claude-sonnet-4-5", Tools: []agent.Tool{tool}})
+	a, err := agent.New(client, agent.Options{Engine: db.Engine(), Model: "claude-sonnet-5-5", Tools: []agent.Tool{tool}})
 	if err != nil {
 		return err
 	}

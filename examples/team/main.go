@@ -51,7 +51,7 @@ func run(ctx context.Context, client provider.Speaker, file string, files fs.FS,
 		{Name: "critic", Description: "finds mistakes", Prompt: "You find mistakes.", Tools: []string{"read"}},
 	}
 	t, err := team.New(client, team.Options{Members: members, Agent: agent.Options{
-		Engine: db.Engine(), Model: "claude-sonnet-4-5", Tools: []agent.Tool{read}, Allowance: agent.NewAllowance(agent.Budget{USD: 2})}})
+		Engine: db.Engine(), Model: "claude-sonnet-5-5", Tools: []agent.Tool{read}, Allowance: agent.NewAllowance(agent.Budget{USD: 2})}})
 	if err != nil {
 		return err
 	}

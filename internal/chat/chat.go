@@ -157,6 +157,9 @@ func (c *Chat) use(model string) error {
 	if err != nil {
 		return err
 	}
+	if m, _ := c.catalog.Lookup(model); c.opts.Notices != nil && m.Retirement(c.opts.Now()) != "" {
+		fmt.Fprintln(c.opts.Notices, m.Retirement(c.opts.Now())+": choose another; decant models lists them")
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.agent, c.meter.Model = a, model

@@ -10,10 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/token"
 )
 
 // setup returns a setup whose upstream answers, on a database that does not exist yet.
@@ -34,9 +36,14 @@ func setup(t *testing.T, env, flags map[string]string) *Setup {
 		t.Fatal(err)
 	}
 	t.Cleanup(out.CloseIdleConnections)
+	catalog, err := token.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
 	path := filepath.Join(t.TempDir(), "decant.db")
 	return &Setup{
-		Config: cfg, Outbound: out, Env: func(name string) string { return env[name] }, Now: time.Now,
+		Catalog: catalog,
+		Config:  cfg, Outbound: out, Env: func(name string) string { return env[name] }, Now: time.Now,
 		Database: Database{
 			Path: path, Open: func(ctx context.Context) (Store, error) { return sqlite.Open(ctx, path, sqlite.Options{}) },
 			Tenants: func(ctx context.Context, db store.Directory) ([]string, error) { return db.Tenants(ctx) },
@@ -103,6 +110,35 @@ func TestExamineDatabase(t *testing.T) {
 	}
 	if f := about(t, Examine(t.Context(), s), "store"); f.Verdict != "note" || f.Text != "say whose" {
 		t.Errorf("%+v; want a note", f)
+	}
+}
+
+// A model that clients have used lately and that retires soon is warned of, once.
+func TestModelsThatRetire(t *testing.T) {
+	s := setup(t, nil, nil)
+	s.Now = func() time.Time { return time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC) }
+	db, err := sqlite.Open(t.Context(), s.Database.Path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, model := range map[string]string{"a": "claude-sonnet-4-5", "b": "claude-sonnet-4-5-20250929", "c": "claude-opus-5-5"} {
+		h := decant.HashText(id)
+		if _, err := db.Commit(t.Context(), &store.Batch{Key: store.Key{ID: id}, Create: &store.Creation{}, Head: &store.Head{Model: model}, Time: s.Now(), Blobs: [][]byte{[]byte(id)},
+			Hashes: []decant.Hash{h}, Entries: []store.Entry{{Chain: h, Raw: h, Text: h, Role: decant.RoleUser, Kind: decant.KindText, Ref: decant.Ref{Message: 1}}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, f := range Examine(t.Context(), s) {
+		if f.About == "model" && f.Verdict == "warn" && strings.Contains(f.Text, "claude-sonnet-4-5 retires on 2026-11-30") {
+			found++
+		}
+	}
+	if found != 1 {
+		t.Errorf("%d warnings of one model", found)
 	}
 }
 

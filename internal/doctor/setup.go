@@ -7,6 +7,7 @@ import (
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/token"
 )
 
 // A Setup is what is examined.
@@ -17,6 +18,7 @@ type Setup struct {
 	CA       [][]byte            // that are trusted besides the system's
 	Env      func(string) string // of the clients
 	Now      func() time.Time
+	Catalog  *token.Catalog // of models
 	Database Database
 
 	// Summary finds out whether the model of the settings that writes records can be asked, and returns its name.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/token"
 )
 
 // store finds out whether the database can be read and written.
@@ -46,9 +45,44 @@ func (x *examination) store(ctx context.Context) {
 		return
 	}
 	x.say(fine, "store", "%s can be read and written%s%s", path, count, encryptedBy(db))
-	if err := x.unmarked(ctx, db); err != nil && !errors.As(err, new(Choice)) {
-		x.say(broken, "store", "%v", err)
+	for _, look := range []func(context.Context, Store) error{x.models, x.unmarked} {
+		if err := look(ctx, db); err != nil && !errors.As(err, new(Choice)) {
+			x.say(broken, "store", "%v", err)
+		}
 	}
+}
+
+// newest calls look with the newest conversations of the requested tenants.
+func (x *examination) newest(ctx context.Context, db Store, look func(*store.Summary) error) error {
+	tenants, err := x.Database.Tenants(ctx, db)
+	if err != nil {
+		return err
+	}
+	for _, t := range tenants {
+		cs, err := db.Conversations(ctx, store.Filter{Tenant: t, Limit: mostLooked})
+		if err != nil {
+			return err
+		}
+		for i := range cs {
+			if err := look(&cs[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// models warns of models of the newest conversations that retire soon.
+func (x *examination) models(ctx context.Context, db Store) error {
+	told := map[string]bool{}
+	return x.newest(ctx, db, func(c *store.Summary) error {
+		m, _ := x.Catalog.Lookup(c.Model)
+		if why := m.Retirement(x.Now()); why != "" && !told[m.ID] {
+			told[m.ID] = true
+			x.say(worry, "model", "%s; clients used it lately: choose another, decant models lists them", why)
+		}
+		return nil
+	})
 }
 
 // encryptedBy names the key under which a database is encrypted, if it is.
@@ -87,32 +121,19 @@ func (x *examination) count(ctx context.Context, db store.Directory) (string, er
 
 // unmarked says what cache markers would have brought in the newest conversations, where that is worth telling and none are added.
 func (x *examination) unmarked(ctx context.Context, db Store) error {
-	tenants, err := x.Database.Tenants(ctx, db)
-	if err != nil || x.Config.AddMarkers {
-		return err
-	}
-	catalog, err := token.Builtin()
-	if err != nil {
-		return err
+	if x.Config.AddMarkers {
+		return nil
 	}
 	var w report.Unmarked
-	for _, t := range tenants {
-		cs, err := db.Conversations(ctx, store.Filter{Tenant: t, Limit: mostLooked})
-		if err != nil {
-			return err
-		}
-		for i := range cs {
-			rs, err := db.Requests(ctx, cs[i].Key)
-			if err != nil {
-				return err
-			}
-			w.Add(rs, func(time.Time) bool { return true }, catalog)
-		}
-	}
-	if w.Worth() {
+	err := x.newest(ctx, db, func(c *store.Summary) error {
+		rs, err := db.Requests(ctx, c.Key)
+		w.Add(rs, func(time.Time) bool { return true }, x.Catalog)
+		return err
+	})
+	if err == nil && w.Worth() {
 		x.say(note, "markers", "%s (in the newest %d conversations)", w.String(), mostLooked)
 	}
-	return nil
+	return err
 }
 
 // mostLooked is how many conversations of a tenant are searched for what was sent without markers.

@@ -16,5 +16,9 @@ func (x *examination) summary(ctx context.Context) {
 		x.say(worry, "summary", "%s at %s: %v; until it can be asked, records are extractive", model, s.Destination(), err)
 		return
 	}
+	if m, _ := x.Catalog.Lookup(model); m.Retirement(x.Now()) != "" {
+		x.say(worry, "summary", "%s; it writes records: choose another, decant models lists them", m.Retirement(x.Now()))
+		return
+	}
 	x.say(fine, "summary", "%s at %s writes records", model, s.Destination())
 }

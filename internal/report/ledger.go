@@ -7,6 +7,9 @@ import (
 	"io"
 	"math"
 	"strings"
+	"time"
+
+	"github.com/decantdev/decant/token"
 )
 
 //go:embed ledger.html
@@ -40,7 +43,8 @@ type Ledger struct {
 	AgentWrites   []Writes `json:"agent_writes,omitempty"`     // of all main agents, and of all sub-agents
 	SubAgents     []Writes `json:"sub_agent_writes,omitempty"` // of each sub-agent, by its conversation
 
-	Unmarked Unmarked `json:"unmarked,omitzero"` // what cache markers would have brought
+	Unmarked Unmarked `json:"unmarked,omitzero"`  // what cache markers would have brought
+	Retiring []string `json:"retiring,omitempty"` // which of the models retire soon, and when
 
 	ReadAgain       int `json:"read_again"`        // files that were read again after the result was left out, and originals fetched by their handles: the price of forgetting
 	ReadAgainTokens int `json:"read_again_tokens"` // that these reads brought
@@ -121,6 +125,15 @@ func Add(rows []LedgerRow, r LedgerRow) []LedgerRow {
 	return append(rows, r)
 }
 
+// Retire notes which of the models retire soon after now. Those that are retired already cannot be used any more.
+func (l *Ledger) Retire(c *token.Catalog, now time.Time) {
+	for i := range l.Models {
+		if m, _ := c.Lookup(l.Models[i].Name); m.Retires.After(now) && m.Retirement(now) != "" {
+			l.Retiring = append(l.Retiring, m.Retirement(now))
+		}
+	}
+}
+
 func (l *Ledger) period() string {
 	if l.From == "" {
 		return "until " + l.To
@@ -166,6 +179,9 @@ func (l *Ledger) facts() [][2]string {
 	if o := &l.Over; o.Requests > 0 {
 		out = append(out, [2]string{"could not have been sent", fmt.Sprintf("%s of %s tokens on average, larger than the model's window; %s spent on them",
 			Count(o.Requests, "request"), Thousands(o.Without/o.Requests), usd(o.Spent))})
+	}
+	for _, text := range l.Retiring {
+		out = append(out, [2]string{"choose another model", text})
 	}
 	return append(l.unmarked(out),
 		[2]string{"pours", l.pours()},

@@ -1,11 +1,14 @@
 package report_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/decantdev/decant/internal/cause"
 	"github.com/decantdev/decant/internal/report"
+	"github.com/decantdev/decant/token"
 )
 
 func TestLedgerRowsAddUp(t *testing.T) {
@@ -95,5 +98,30 @@ func TestPagesEscapeWhatTheyShow(t *testing.T) {
 	}
 	if strings.Contains(out.String(), "<script") || !strings.Contains(out.String(), "&lt;script&gt;") {
 		t.Error("the name of a project became markup")
+	}
+}
+
+// Models that retire soon are named as long as they can be used.
+func TestLedgerNamesModelsThatRetire(t *testing.T) {
+	catalog, err := token.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		at   time.Time
+		want []string
+	}{
+		{time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC), []string{"claude-sonnet-4-5 retires on 2026-11-30, in 4 days"}},
+		{time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC), nil},
+	} {
+		l := report.Ledger{To: "2026-12-01", Requests: 3, Models: []report.LedgerRow{{Name: "claude-sonnet-4-5-20250929"}, {Name: "claude-opus-5-5"}, {Name: "claude-opus-4"}}}
+		l.Retire(catalog, tt.at)
+		var out strings.Builder
+		if err := l.WriteText(&out); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(l.Retiring, tt.want) || strings.Contains(out.String(), "choose another model") != (tt.want != nil) {
+			t.Errorf("on %v: got %q, want %q, in\n%s", tt.at, l.Retiring, tt.want, out.String())
+		}
 	}
 }

@@ -212,7 +212,7 @@ repos:
     dir: ..                  # a clone, from the folder of this file
 #    paths: [{from: /app/}]   # where the files of stack traces are in it
 
-# model: claude-sonnet-4-5
+# model: claude-sonnet-5-5
 # max_errors: 5              # investigated in a run
 # tokens_per_error: 30000
 # tokens_per_run: 200000
