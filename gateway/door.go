@@ -2,11 +2,13 @@ package gateway
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/dialect/index"
@@ -41,11 +43,34 @@ func doorOf(r *http.Request) (dialect.API, dialect.Door) {
 const unmanagedText = "decant: this gateway manages Anthropic's Messages API only. This is a request of OpenAI's API: it was not forwarded, and neither was its key. " +
 	"Give this client OpenAI's own base URL again. Its session files can be made smaller: decant compact --help"
 
-// refuseUnmanaged answers a request of an API that is not managed, and asks the client not to retry.
-func refuseUnmanaged(w http.ResponseWriter, api dialect.API) {
-	w.Header().Set("X-Should-Retry", "false")
-	w.Header().Set(refusedHeader, "a request of OpenAI's API")
-	write(w, http.StatusNotImplemented, api.Refuse(dialect.Unsupported, unmanagedText))
+// mostUnread is how many bytes of a body are read that nobody looks at.
+const mostUnread = 32 << 20
+
+// refuseUnmanaged answers a request of an API that is not managed so that the client does not send it again: clients take a status
+// of 500 and more, and a connection that ends while they send, for trouble that passes.
+func refuseUnmanaged(w http.ResponseWriter, r *http.Request, api dialect.API) {
+	io.CopyN(io.Discard, r.Body, mostUnread) // where the body does not come, this is the answer all the same
+	h, status := w.Header(), http.StatusBadRequest
+	if wantsSocket(r) { // it falls back to requests at this status alone
+		status = http.StatusUpgradeRequired
+		h.Set("Connection", "Upgrade")
+		h.Set("Upgrade", "HTTP/1.1") // RFC 9110, 15.5.22: what is to be had instead
+	}
+	h.Set("X-Should-Retry", "false")
+	h.Set(refusedHeader, "a request of OpenAI's API")
+	write(w, status, api.Refuse(dialect.Unsupported, unmanagedText))
+}
+
+// wantsSocket reports whether a request asks for a WebSocket in its place.
+func wantsSocket(r *http.Request) bool {
+	return r.Method == http.MethodGet && r.ProtoMajor == 1 && r.ProtoAtLeast(1, 1) && strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
+}
+
+// mayWarn reports whether the log may warn of a request of an API that is not managed. It may once a minute: a client that is set
+// up wrongly makes many.
+func (g *Gateway) mayWarn(now time.Time) bool {
+	last := g.warned.Load()
+	return now.UnixNano()-last >= int64(time.Minute) && g.warned.CompareAndSwap(last, now.UnixNano())
 }
 
 // unfit returns why a request is not fit for any upstream, nil when it is.

@@ -8,7 +8,7 @@
 // request ends. The upstream is configured and never chosen by a client, and every connection of the
 // process is checked against one list of allowed destinations, see [Outbound].
 //
-// Requests for OpenAI's API are refused in its own format and never forwarded.
+// Requests for OpenAI's API are refused in its own format, so that no client sends them again, and never forwarded.
 //
 // When a step of Decant's own fails, the client's bytes are forwarded and the header x-decant-fault
 // says what failed. The gateway itself answers requests that may not pass; the header x-decant-refused
@@ -118,7 +118,8 @@ type Gateway struct {
 	metrics  *metrics
 	exporter http.Handler
 	draining atomic.Bool
-	cut      atomic.Bool // requests that were still open have been cut
+	cut      atomic.Bool  // requests that were still open have been cut
+	warned   atomic.Int64 // when the log last warned of an API that is not managed, in nanoseconds
 	open     open
 }
 
@@ -231,13 +232,13 @@ func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
 		g.finish(v, r)
 	}()
 	w = &watched{ResponseWriter: w, visit: v, now: g.opts.Now}
-	if !g.admit(w, r, v) {
-		v.whole = true
-		return
-	}
 	if r.ContentLength != 0 {
 		v.body = withTime(w, r, g.opts.BodyTimeout)
 		r.Body = v.body
+	}
+	if !g.admit(w, r, v) {
+		v.whole = true
+		return
 	}
 	h := w.Header()
 	h["Date"], h["Content-Type"] = nil, nil // only if the upstream sends them
@@ -252,7 +253,7 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, v *visit) bool {
 		return false
 	}
 	if v.door.Kind == dialect.Unmanaged { // checked before the key, which would not help
-		refuseUnmanaged(w, v.api)
+		refuseUnmanaged(w, r, v.api)
 		return false
 	}
 	if !g.identify(w, r, v) {

@@ -1,10 +1,21 @@
 package gateway_test
 
 import (
+	"bufio"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/openai/openai-go/v3"
+	openaioption "github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/responses"
 
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
@@ -26,7 +37,12 @@ func TestOpenAIRequestsAreRefusedAndTheirKeyStaysHere(t *testing.T) {
 		{"POST", "/responses", []string{"Authorization", "Bearer eyJhbGciOi"}, true}, // Codex with a login
 		{"POST", "/backend-api/codex/responses", []string{"Authorization", "Bearer eyJhbGciOi"}, true},
 		{"GET", "/v1/responses", []string{"Upgrade", "websocket", "Connection", "Upgrade"}, true},
+		{"GET", "/v1/realtime", []string{"Upgrade", "WebSocket", "Connection", "Upgrade"}, true},
+		{"POST", "/v1/responses", []string{"Upgrade", "h2c", "Connection", "Upgrade"}, true},
 		{"POST", "/v1/responses/compact", []string{"Authorization", key}, true},
+		{"POST", "/backend-api/codex/responses/compact", []string{"Authorization", "Bearer eyJhbGciOi"}, true},
+		{"GET", "/backend-api/codex/models", []string{"Authorization", "Bearer eyJhbGciOi", "Chatgpt-Account-Id", "a"}, true},
+		{"GET", "/v1/models", []string{"Authorization", "Bearer eyJhbGciOi", "Chatgpt-Account-Id", "a"}, true},
 		{"GET", "/v1/responses/resp_1", []string{"Authorization", key}, true},
 		{"POST", "/v1/embeddings", []string{"Authorization", key}, true},
 		{"POST", "/v1/completions", []string{"Authorization", key}, true},
@@ -55,7 +71,11 @@ func TestOpenAIRequestsAreRefusedAndTheirKeyStaysHere(t *testing.T) {
 				}
 				return
 			}
-			if arrived != 0 || res.StatusCode != http.StatusNotImplemented || res.Header.Get("X-Should-Retry") != "false" {
+			status, upgrade := http.StatusBadRequest, ""
+			if c.method == "GET" && slices.Contains(c.header, "Upgrade") {
+				status, upgrade = http.StatusUpgradeRequired, "HTTP/1.1"
+			}
+			if arrived != 0 || res.StatusCode != status || res.Header.Get("Upgrade") != upgrade || res.Header.Get("X-Should-Retry") != "false" {
 				t.Fatalf("status %d, %d requests arrived, header %v", res.StatusCode, arrived, res.Header)
 			}
 			openAIShape(t, text)
@@ -80,6 +100,58 @@ func openAIShape(t *testing.T, text string) {
 	}
 	if e := body.Error; !strings.Contains(e.Message, "Messages API only") || e.Type == "" || e.Code == nil || *e.Code != "not_implemented" {
 		t.Errorf("error %s", text)
+	}
+}
+
+// A client of OpenAI's API does not send again what the gateway refuses, however long it is: no status of 500 and more, and no
+// connection that ends while it sends, tells it to.
+func TestOpenAIClientAsksOnce(t *testing.T) {
+	for _, size := range []int{10, 9 << 20} {
+		w := newWorld(t, http.NotFoundHandler(), gateway.Options{}, engine.Options{})
+		client := openai.NewClient(openaioption.WithBaseURL(w.url+"/v1"), openaioption.WithAPIKey("sk-proj-secret"), openaioption.WithHTTPClient(w.client))
+		_, err := client.Responses.New(t.Context(), responses.ResponseNewParams{
+			Model: "gpt-5", Input: responses.ResponseNewParamsInputUnion{OfString: openai.String(strings.Repeat("x", size))},
+		})
+		if refused, ok := errors.AsType[*openai.Error](err); !ok || !strings.Contains(refused.Message, "manages Anthropic's Messages API only") {
+			t.Errorf("with %d bytes the client reads %v", size, err)
+		}
+		if n := strings.Count(w.logged(), "path=/v1/responses"); n != 1 {
+			t.Errorf("with %d bytes the client asks %d times", size, n)
+		}
+	}
+}
+
+// Whoever sends a long body to its end before reading gets the answer, too.
+func TestOpenAIRefusalReachesSlowReaders(t *testing.T) {
+	w := newWorld(t, http.NotFoundHandler(), gateway.Options{}, engine.Options{})
+	conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	body := strings.Repeat("x", 9<<20)
+	if _, err := fmt.Fprintf(conn, "POST /v1/responses HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil || res.StatusCode != http.StatusBadRequest {
+		t.Errorf("%v, %v", res, err)
+	}
+}
+
+// A client that is set up wrongly makes one warning a minute, however often it asks.
+func TestOpenAIRequestsWarnOnceAMinute(t *testing.T) {
+	now := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
+	w := newWorld(t, http.NotFoundHandler(), gateway.Options{Now: func() time.Time { return now }}, engine.Options{})
+	for range 2 {
+		for range 14 {
+			w.gateway.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/v1/responses", strings.NewReader("{}")))
+		}
+		now = now.Add(time.Minute)
+	}
+	log := w.logged()
+	if warned, all := strings.Count(log, "level=WARN"), strings.Count(log, "path=/v1/responses"); warned != 2 || all != 28 {
+		t.Errorf("%d warnings of %d requests in two minutes, want one a minute", warned, all)
 	}
 }
 

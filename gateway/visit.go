@@ -166,6 +166,9 @@ func (g *Gateway) finish(v *visit, r *http.Request) {
 	if v.failure != nil && v.status != statusLeft || v.fault() != nil || v.refused != "" {
 		level = slog.LevelWarn
 	}
+	if v.door.Kind == dialect.Unmanaged && !g.mayWarn(now) {
+		level = slog.LevelInfo
+	}
 	if !g.opts.Logger.Enabled(r.Context(), level) {
 		return
 	}

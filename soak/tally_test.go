@@ -95,7 +95,7 @@ var refusals = map[int]func(*question) bool{
 	401: func(q *question) bool { return q.who.name == "nobody" || strings.HasPrefix(q.who.name, "guest") },
 	402: func(q *question) bool { return q.who.name == "poor" },
 	429: func(q *question) bool { return q.who.name == "hasty" },
-	501: func(q *question) bool { return strings.HasPrefix(q.path, "/v1/chat") },
+	400: func(q *question) bool { return strings.HasPrefix(q.path, "/v1/chat") },
 	503: func(q *question) bool { return true }, // no room for the body
 }
 

@@ -41,7 +41,7 @@ func refusals(t *testing.T, d dialect.Dialect, list []Refusal) {
 // statuses are those with which Decant refuses for a cause.
 var statuses = map[dialect.Cause]int{
 	dialect.Invalid: 400, dialect.Unauthenticated: 401, dialect.Forbidden: 403, dialect.Unpaid: 402, dialect.TooLarge: 413,
-	dialect.TooMany: 429, dialect.Overloaded: 503, dialect.Failed: 503, dialect.Unsupported: 501,
+	dialect.TooMany: 429, dialect.Overloaded: 503, dialect.Failed: 503, dialect.Unsupported: 400,
 }
 
 // refuse checks that refusals of ours are errors of the API to its clients.

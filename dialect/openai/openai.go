@@ -27,6 +27,9 @@ var ownPaths = []string{
 	"moderations", "realtime", "responses", "threads", "vector_stores",
 }
 
+// accountHeader comes with the token of a login in place of a key.
+const accountHeader = "Chatgpt-Account-Id"
+
 // sharedPaths are paths that the Messages API has too, or may have; the key tells which API is meant.
 var sharedPaths = []string{"containers", "evals", "files", "models", "uploads", "videos"}
 
@@ -34,7 +37,7 @@ var sharedPaths = []string{"containers", "evals", "files", "models", "uploads", 
 // could only answer that it knows no such path.
 func (API) Door(r *http.Request) dialect.Door {
 	path := unversioned(r.URL.Path)
-	if begins(path, ownPaths) || generates(r.URL.Path) || begins(path, sharedPaths) && hasKey(r.Header) {
+	if begins(path, ownPaths) || generates(r.URL.Path) || begins(path, sharedPaths) && hasKey(r.Header) || r.Header.Get(accountHeader) != "" {
 		return dialect.Door{Kind: dialect.Unmanaged, Name: "openai"}
 	}
 	return dialect.Door{}
@@ -60,7 +63,7 @@ func begins(path string, words []string) bool {
 // generates reports whether a path ends at a door that generates text. What stands before does not
 // matter, because deployments and proxies have paths of their own.
 func generates(path string) bool {
-	for _, end := range []string{"/chat/completions", "/completions", "/responses", "/embeddings"} {
+	for _, end := range []string{"/chat/completions", "/completions", "/responses", "/responses/compact", "/embeddings"} {
 		if strings.HasSuffix(strings.TrimSuffix(path, "/"), end) {
 			return true
 		}
