@@ -119,7 +119,7 @@ var layers = map[string][]string{
 	"internal/recorded":           {"wire"},
 	"internal/killtest":           {"store"},
 	"internal/sandboxtest":        {".", "provider", "provider/anthropic", "provider/sandbox"},
-	"internal/chatserver":         {".", "preset", "memory", "store", "provider", "archive", "engine", "gateway/keyring", "agent", "agent/remember", "internal/whatif", "internal/receipt", "agent/permission", "agent/tools", "internal/workspace"},
+	"internal/chatserver":         {".", "preset", "memory", "store", "provider", "archive", "engine", "gateway/keyring", "agent", "agent/remember", "internal/whatif", "internal/receipt", "agent/permission", "agent/tools", "internal/workspace", "budget", "token"},
 	"examples/agent":              {"*"},
 	"examples/approval":           {"*"},
 	"examples/customtool":         {"*"},

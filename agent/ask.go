@@ -30,6 +30,7 @@ func (r *run) ask(last Stop) (*provider.Answer, error) {
 	if p, err = r.hold(p, h, last); err != nil {
 		return nil, err
 	}
+	r.open()
 	if err := r.keep(h); err != nil {
 		r.drop(p)
 		return nil, err
@@ -96,6 +97,9 @@ func (r *run) request(h history, final bool, sealed int) *engine.Request {
 	q := &engine.Request{
 		Tenant: o.Tenant, Session: r.root, Project: o.Project, Preset: o.Preset, Sealed: sealed, Body: r.agent.body(h, final, r.thinks(h)),
 		Pauses: !final,
+	}
+	if o.Budgets != nil {
+		q.Budgets = o.Budgets(r.ctx)
 	}
 	if r.seal != nil && r.seal.apart {
 		q.Project = "" // what is told of earlier conversations is told already

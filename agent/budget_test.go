@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -142,6 +143,42 @@ func race(t *testing.T, most int) {
 	runs.Wait()
 	if sum > most || answered != 8 {
 		t.Errorf("%d of %d tokens are spent, %d of 8 runs have answered", sum, most, answered)
+	}
+	w.legal()
+}
+
+// What a budget of the engine or of the caller refuses was not said: the model is not asked, the session is as it was, in another
+// process too, and it can be said again, with the same key, once there is room.
+func TestWhatABudgetRefusesWasNotSaid(t *testing.T) {
+	w := newWorld(t, sandboxtest.Model(func(*sandbox.Prompt) sandbox.Answer { return says(text("Yes.")) }))
+	spent := false
+	a := w.agent(Options{Journals: w.db.Store(), Budgets: func(context.Context) []budget.Budget {
+		if !spent {
+			return nil
+		}
+		return []budget.Budget{{Per: "day", Tokens: 10}}
+	}})
+	s := a.Session("")
+	if _, _, err := finished(t, s.RunOnce(t.Context(), "first", "Do you hear me?")); err != nil {
+		t.Fatal(err)
+	}
+	spent = true
+	before, asked := len(s.Messages()), len(w.server.Log.Entries())
+	all, o, err := finished(t, s.RunOnce(t.Context(), "second", "And now?"))
+	if over, ok := errors.AsType[*budget.Error](err); !ok || !over.Own || len(all) != 1 || o.Stop != StopFailed {
+		t.Errorf("events %+v, error %v, want a refusal alone", all, err)
+	}
+	again, err := a.Open(t.Context(), s.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Messages()) != before || len(again.Messages()) != before || len(w.server.Log.Entries()) != asked || again.Interrupted() {
+		t.Errorf("%d messages here and %d elsewhere, want %d; the model was asked %d times", len(s.Messages()), len(again.Messages()), before, len(w.server.Log.Entries())-asked)
+	}
+	spent = false
+	all, o, err = finished(t, again.RunOnce(t.Context(), "second", "And now?"))
+	if err != nil || o.Text != "Yes." || all[0].Kind != EventUser || all[0].Index != before {
+		t.Errorf("said again: events %+v, error %v", all, err)
 	}
 	w.legal()
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
@@ -33,15 +34,20 @@ type Options struct {
 	// they live in their process alone.
 	Journals store.Journals
 
-	MaxTokens  int        // of an answer; 0: 8,192, or what the model can
-	Turns      int        // answers of the model in one run, the final one included; 0: 50
-	Budget     Budget     // of one run
-	Allowance  *Allowance // that runs share with others; nil: they share none
-	WrapUp     string     // what the model is told at a limit; empty: DefaultWrapUp
-	MostResult int        // characters of a result that the model is given; 0: 40,000
-	LongCache  bool       // prompts are kept by the provider for an hour, not for five minutes
-	LongFixed  bool       // only tools and instructions are: what many sessions begin with, while the messages of each follow each other closely
-	Unmarked   bool       // requests do not ask the provider to keep anything
+	MaxTokens int        // of an answer; 0: 8,192, or what the model can
+	Turns     int        // answers of the model in one run, the final one included; 0: 50
+	Budget    Budget     // of one run
+	Allowance *Allowance // that runs share with others; nil: they share none
+
+	// Budgets returns the budgets that a request falls under besides the engine's, from the context of its run. Nil means that
+	// there are none.
+	Budgets func(ctx context.Context) []budget.Budget
+
+	WrapUp     string // what the model is told at a limit; empty: DefaultWrapUp
+	MostResult int    // characters of a result that the model is given; 0: 40,000
+	LongCache  bool   // prompts are kept by the provider for an hour, not for five minutes
+	LongFixed  bool   // only tools and instructions are: what many sessions begin with, while the messages of each follow each other closely
+	Unmarked   bool   // requests do not ask the provider to keep anything
 
 	// Thinking is how many tokens a model may think before each answer, on top of MaxTokens; nil, or 0 tokens: requests say nothing about
 	// it. Where the model takes a budget it gets one, of 1,024 tokens at least. One that knows effort only is asked for a high

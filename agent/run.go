@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/provider"
 )
@@ -29,6 +30,9 @@ type run struct {
 	short  int    // answers in a row that were cut for their length
 
 	newest jsontext.Value // the last message of the request in hand, as the engine was asked about it
+
+	opening func() // tells with what the run begins, before anything else is told; nil: it was told
+	back    *step  // takes back what the user has said; nil: it cannot be taken back
 }
 
 func newRun(ctx context.Context, s *Session, yield func(Event, error) bool) *run {
@@ -43,8 +47,17 @@ func newRun(ctx context.Context, s *Session, yield func(Event, error) bool) *run
 	return &run{Session: s, root: s.state.root, ctx: ctx, cancel: cancel, yield: yield, meter: s.meter()}
 }
 
+// open tells with what the run begins, if nobody was told.
+func (r *run) open() {
+	if tell := r.opening; tell != nil {
+		r.opening = nil
+		tell()
+	}
+}
+
 // emit tells of an event. It cancels the run when nobody listens any longer.
 func (r *run) emit(e Event) {
+	r.open()
 	if r.left {
 		return
 	}
@@ -64,6 +77,9 @@ func (r *run) work() {
 	case err != nil:
 		stop = StopFailed
 	}
+	if _, over := errors.AsType[*budget.Error](err); !over || r.back == nil {
+		r.open() // else nothing was sent, and it is as if nothing had been said
+	}
 	r.meter.end()
 	err = errors.Join(err, r.end(stop))
 	o := Outcome{Stop: stop, Text: r.last, Forced: forced, Spent: r.meter.spent}
@@ -81,6 +97,10 @@ func (r *run) end(stop Stop) error {
 	defer r.mu.Unlock()
 	defer func() { r.busy = false }()
 	p := &step{Stop: stop}
+	if r.opening != nil {
+		p = r.back
+		p.Stop = stop
+	}
 	if rd := r.state.round; rd != nil && stop != StopApproval {
 		p.Messages = []jsontext.Value{userMessage(rd.blocks("This call was not made: the run ended."))}
 	}

@@ -118,14 +118,28 @@ func (s *Session) Err() error {
 // whether he was heard can say it again.
 func (s *Session) RunOnce(ctx context.Context, key, text string, with ...Attachment) iter.Seq2[Event, error] {
 	var late []string // what was said too late for the run before
+	var back *step
 	return s.run(ctx, func() error {
-		late = slices.Clone(s.state.steered)
+		late, back = slices.Clone(s.state.steered), s.unsaying(key)
 		return s.say(key, text, with)
-	}, func(r *run) { r.toldBy(append(late, text)...) })
+	}, func(r *run) {
+		r.back = back
+		r.opening = func() { r.toldBy(append(late, text)...) }
+	})
+}
+
+// unsaying returns what takes back what is said next; nil, where more than that would be lost. The session is locked.
+func (s *Session) unsaying(key string) *step {
+	if s.state.round != nil || len(s.state.steered) > 0 {
+		return nil
+	}
+	n := len(s.state.history)
+	return &step{Keep: &n, Unsaid: key}
 }
 
 // Run says text to the agent and yields what happens until the run ends. The last event is EventDone; where the run has failed,
-// its error stands beside that event. Whoever leaves the loop early interrupts the run: what came stays.
+// its error stands beside that event. Whoever leaves the loop early interrupts the run: what came stays. Where a budget of the
+// engine or of Options.Budgets refuses the first request, that is a *budget.Error, the only event, and nothing was said.
 func (s *Session) Run(ctx context.Context, text string, with ...Attachment) iter.Seq2[Event, error] {
 	return s.RunOnce(ctx, "", text, with...)
 }
@@ -174,7 +188,10 @@ func (s *Session) Continue(ctx context.Context) iter.Seq2[Event, error] {
 			return nil
 		}
 		return s.do(&step{Resumed: true})
-	}, func(r *run) { r.emit(Event{Kind: EventStatus, Text: "Going on..."}) })
+	}, func(r *run) {
+		r.back = &step{}
+		r.opening = func() { r.emit(Event{Kind: EventStatus, Text: "Going on..."}) }
+	})
 }
 
 // Resume says what is to be done about a call that waits to be allowed, and goes on with the run when no other one waits.

@@ -57,7 +57,8 @@ type step struct {
 	Steered string `json:"steered,omitzero"` // was said to the run
 	Stop    Stop   `json:"stop,omitzero"`    // the run has ended; where calls wait, it has not
 	Title   string `json:"title,omitzero"`
-	Key     string `json:"key,omitzero"` // of what the user said
+	Key     string `json:"key,omitzero"`    // of what the user said
+	Unsaid  string `json:"unsaid,omitzero"` // key of what is taken back as if it had not been said
 
 	Labels map[string]string `json:"labels,omitzero"`
 	Sent   []sentNote        `json:"sent,omitempty"` // for answers among Messages
@@ -82,6 +83,9 @@ func (st *state) take(p *step) {
 	st.label(p.Labels)
 	if p.Key != "" {
 		st.keys = append(st.keys[max(0, len(st.keys)-maxKeys+1):], p.Key)
+	}
+	if p.Unsaid != "" {
+		st.keys = slices.DeleteFunc(slices.Clone(st.keys), func(key string) bool { return key == p.Unsaid })
 	}
 	if p.Began {
 		st.running, st.spent = true, Spent{}

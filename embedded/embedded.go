@@ -23,6 +23,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
@@ -44,6 +45,10 @@ type Options struct {
 	// Recall tells a conversation that begins what is remembered of its project, in at most 1,000 tokens, where Engine.Models names
 	// nobody else who does.
 	Recall bool
+
+	// Budgets returns the budgets that hold for what the account is asked for a tenant, besides those of Engine. Nil means that there
+	// are none.
+	Budgets func(tenant string) []budget.Budget
 
 	Engine    engine.Options
 	Transport transport.Options

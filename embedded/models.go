@@ -44,7 +44,7 @@ func (o *Options) ask(e *engine.Options, s *sqlite.DB) error {
 		e.Models.Purse = budget.NewPurse(s, now, log)
 	}
 	caller, err := provider.NewCaller(provider.Options{
-		Account: o.Account, Purse: e.Models.Purse, Budgets: e.Budgets, Ledger: s, Catalog: e.Catalog, Logger: e.Logger, Now: e.Now,
+		Account: o.Account, Purse: e.Models.Purse, Budgets: e.Budgets, Of: o.Budgets, Ledger: s, Catalog: e.Catalog, Logger: e.Logger, Now: e.Now,
 	})
 	if err != nil {
 		return err

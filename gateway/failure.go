@@ -21,8 +21,8 @@ func (g *Gateway) refuseFailed(w http.ResponseWriter, r *http.Request, err error
 	v := of(r.Context())
 	v.failure = err
 	gone := r.Context().Err() != nil
-	body := v.bodyFailed(gone)
-	if !body.stalled() && (gone || errors.Is(err, context.Canceled)) {
+	body := v.body.Failed(gone)
+	if !body.Stalled() && (gone || errors.Is(err, context.Canceled)) {
 		v.status = statusLeft
 		panic(http.ErrAbortHandler) // the client cannot read an answer any more
 	}
@@ -31,7 +31,7 @@ func (g *Gateway) refuseFailed(w http.ResponseWriter, r *http.Request, err error
 		if r.ProtoMajor == 1 {
 			w.Header().Set("Connection", "close") // the rest of the body is not waited for
 		}
-		refuse(w, v.api, body.status, dialect.Invalid, "decant: "+body.Error())
+		refuse(w, v.api, body.Status, dialect.Invalid, "decant: "+body.Error())
 		return
 	}
 	text := "decant: no answer from the upstream: " + reason(err)

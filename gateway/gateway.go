@@ -34,6 +34,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/gateway/tracing"
+	"github.com/decantdev/decant/internal/front"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/transport"
@@ -170,7 +171,7 @@ func (o *Options) setDefaults() (err error) {
 		o.Now = time.Now
 	}
 	if o.BodyTimeout == 0 {
-		o.BodyTimeout = 30 * time.Second
+		o.BodyTimeout = front.BodyTime
 	}
 	return nil
 }
@@ -183,6 +184,7 @@ func (g *Gateway) Use(e *engine.Engine) {
 
 // ServeHTTP answers one request.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r = front.Timed(w, r, g.opts.BodyTimeout)
 	switch r.URL.Path {
 	case "/healthz":
 		answer(w, http.StatusOK, "ok\n")
@@ -223,6 +225,7 @@ func answer(w http.ResponseWriter, status int, text string) {
 func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
 	defer g.open.enter()()
 	v := &visit{id: requestID(), begin: g.opts.Now()}
+	v.body, _ = r.Body.(*front.Body)
 	v.api, v.door = doorOf(r)
 	ctx := r.Context()
 	ctx, v.trace = g.opts.Tracing.Begin(ctx, r, v.id, v.api, v.door)
@@ -232,10 +235,6 @@ func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
 		g.finish(v, r)
 	}()
 	w = &watched{ResponseWriter: w, visit: v, now: g.opts.Now}
-	if r.ContentLength != 0 {
-		v.body = withTime(w, r, g.opts.BodyTimeout)
-		r.Body = v.body
-	}
 	if !g.admit(w, r, v) {
 		v.whole = true
 		return

@@ -4,22 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/decantdev/decant/internal/front"
 )
 
 // Serve answers requests on a listener until the context ends. Then it accepts no more and waits for
 // requests under way, streams included, for at most drain. It cuts what is still open after that, and waits
 // two more seconds for it to end. It returns nil when everything was answered.
 func (g *Gateway) Serve(ctx context.Context, l net.Listener, drain time.Duration) error {
-	srv := &http.Server{
-		Handler:           g,
-		ReadHeaderTimeout: 30 * time.Second, IdleTimeout: 5 * time.Minute, // no limit on bodies: streams are long
-		ErrorLog: slog.NewLogLogger(g.opts.Logger.Handler(), slog.LevelDebug),
-	}
+	srv := front.Server(g, g.opts.Logger)
 	ended := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() { ended <- g.drain(srv, drain) })
 	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) && stop() {

@@ -16,6 +16,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/gateway/tracing"
+	"github.com/decantdev/decant/internal/front"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/transport"
 )
@@ -41,7 +42,7 @@ type visit struct {
 	out      int64     // bytes of the body that was sent last
 	in       int64     // bytes of the answer's body
 
-	body     *timed           // nil: the request has none
+	body     *front.Body      // nil: the request has none
 	prepared *engine.Prepared // nil: nothing was managed
 	usage    decant.Usage
 	failure  error
@@ -218,19 +219,6 @@ func (v *visit) attrs(r *http.Request, now time.Time) []slog.Attr {
 		as = append(as, slog.String("refused", transport.OneLine(v.refused)))
 	}
 	return as
-}
-
-// bodyFailed returns why the request's body did not arrive completely, nil if it did. If the client has left, a Read
-// may just be noting why: bodyFailed then waits for it.
-func (v *visit) bodyFailed(gone bool) *bodyError {
-	if v.body == nil {
-		return nil
-	}
-	if gone {
-		v.body.mu.Lock()
-		defer v.body.mu.Unlock()
-	}
-	return v.body.failed.Load()
 }
 
 // milliseconds returns a time for the log: a number with its unit in the name, to the microsecond.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +38,8 @@ type chatCmd struct {
 	Resume         string   `short:"r" placeholder:"ID" help:"Go on with this session; the beginning of its id is enough."`
 	ForkSession    bool     `help:"With -c or -r: leave that session as it is, and go on in a new one."`
 	Serve          bool     `help:"Serve agents to people and programs: a page in the browser, and an API that /openapi.yaml describes."`
-	Listen         string   `placeholder:"ADDR" help:"Address to serve at (127.0.0.1:4142). Any but loopback needs keys."`
+	Listen         string   `placeholder:"ADDR" help:"Address to serve at (127.0.0.1:4142). Any but loopback needs keys, and tls in the settings."`
+	PlainHTTP      bool     `name:"plain-http" help:"With --serve: serve other machines without TLS. Keys and everything that is said cross the network in clear."`
 	Workspaces     string   `placeholder:"DIR" help:"With --serve: agents may ask for a folder of files for each session, which lies in DIR."`
 	WorkspaceShell bool     `help:"With --workspaces: they may ask for commands there, too. Commands are confined, and reach no network."`
 	Sandbox        bool     `help:"Talk to a stand-in inside of this program. It needs no key, nothing leaves this machine, and nothing is kept without --db."`
@@ -72,8 +72,8 @@ func (c *chatCmd) Run(s *streams) error {
 	if c.Serve {
 		return c.serve(s, p)
 	}
-	if c.Workspaces != "" || c.WorkspaceShell {
-		return usageError{errors.New("--workspaces and --workspace-shell are for --serve")}
+	if c.Workspaces != "" || c.WorkspaceShell || c.Listen != "" || c.PlainHTTP {
+		return usageError{errors.New("--listen, --plain-http, --workspaces and --workspace-shell are for --serve")}
 	}
 	if c.Prompt == "" && c.File == "" && s.typed() {
 		return c.talk(s, p)
@@ -334,13 +334,11 @@ func ended(clean []func() error) (err error) {
 
 // serve serves agents until it is told to stop.
 func (c *chatCmd) serve(s *streams, p *project.Project) (err error) {
-	f := dbFlag{DB: c.DB, keyFileFlag: c.keyFileFlag}
-	cfg, err := f.settings()
+	cfg, err := c.served(p)
 	if err != nil {
-		return err
+		return usageError{err}
 	}
-	cfg.Listen = cmp.Or(c.Listen, chatListen)
-	o := chat.Options{Project: p}
+	o := chat.Options{Project: p, USD: p.Settings.MaxBudget}
 	clean, err := c.ready(&o)
 	defer func() { err = errors.Join(err, ended(clean)) }()
 	if err != nil {

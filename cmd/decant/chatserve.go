@@ -5,20 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"os/signal"
-	"sync"
 	"syscall"
 	"time"
 
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/internal/chat"
 	"github.com/decantdev/decant/internal/chatserver"
 	"github.com/decantdev/decant/internal/chatserver/page"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/front"
 	"github.com/decantdev/decant/preset"
 )
 
@@ -36,9 +37,9 @@ const servedInstructions = "You are a helpful assistant. People talk to you for 
 type chatService struct {
 	db     *embedded.DB
 	server *chatserver.Server
+	ring   *keyring.Ring // nil until the database is open
+	edge   *edge
 	http   *http.Server
-	listen net.Listener
-	watch  sync.WaitGroup
 }
 
 // serveChat serves agents until the process is told to stop. It says where, and what else is to be known.
@@ -54,7 +55,12 @@ func serveChat(s *streams, cfg *config.Config, o *chat.Options, where chatserver
 	if err := v.open(ctx, cfg, o, where, log); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.out, "The chat is at http://%s\n", v.listen.Addr())
+	scheme := "http"
+	if v.edge.pair != nil {
+		scheme = "https"
+	}
+	fmt.Fprintf(s.out, "The chat is at %s://%s\n", scheme, v.edge.listener.Addr())
+	v.edge.warn(log)
 	if hint != "" {
 		fmt.Fprintln(s.out, hint)
 	}
@@ -71,25 +77,19 @@ func (v *chatService) open(ctx context.Context, cfg *config.Config, o *chat.Opti
 		return err
 	}
 	if v.db, err = embedded.Open(ctx, o.DB, &embedded.Options{
-		Account: o.Account, Store: o.Store, Logger: log, Recall: true, Engine: engine.Options{Preset: policy, Catalog: o.Catalog},
+		Account: o.Account, Store: o.Store, Logger: log, Recall: true, Budgets: v.allowed,
+		Engine: engine.Options{
+			Preset: policy, Catalog: o.Catalog, Window: cfg.Window, Budgets: budgetsOf(cfg), Adds: engine.Adds{DropBlock: cfg.DropBlock, Markers: cfg.AddMarkers},
+		},
 	}); err != nil {
 		return advised(err)
 	}
-	ring, err := storedKeys(ctx, cfg, v.db.Store(), log)
-	if err != nil {
+	if v.ring, err = storedKeys(ctx, cfg, v.db.Store(), log); err != nil {
 		return err
 	}
-	v.watch.Go(func() {
-		tick := time.NewTicker(keysEvery)
-		defer tick.Stop()
-		ring.Watch(ctx, v.db.Store(), tick.C, func(err error) {
-			if err != nil {
-				log.Error("the keys in the database cannot be read; those that are known count until they can", "error", err)
-			}
-		})
-	})
 	v.server, err = chatserver.New(chatserver.Options{
-		Store: v.db.Store(), Engine: v.db.Engine(), Client: o.Client, Keys: ring, Hosts: append([]string{}, cfg.Hosts...), Page: page.Handler(), Logger: log, Workspaces: where,
+		Store: v.db.Store(), Engine: v.db.Engine(), Client: o.Client, Catalog: o.Catalog, Keys: v.ring, Hosts: append([]string{}, cfg.Hosts...), Page: page.Handler(), Logger: log,
+		Workspaces: where, SessionUSD: o.USD, MaxBody: int64(cfg.BodyLimit),
 		Default: chatserver.Agent{
 			Name: chatserver.DefaultAgent, Model: o.Model, System: servedInstructions, Tools: []string{"save_memory", "recall", "forget"},
 		},
@@ -97,19 +97,26 @@ func (v *chatService) open(ctx context.Context, cfg *config.Config, o *chat.Opti
 	if err != nil {
 		return err
 	}
-	v.listen, err = net.Listen("tcp", cfg.Listen)
-	return err
+	if v.edge, err = newEdge(ctx, cfg, v.ring, v.db.Store(), log); err != nil {
+		return err
+	}
+	v.http = front.Server(v.server, log)
+	return nil
 }
 
-// slowHeader is how long a client may take to say what it wants.
-const slowHeader = 10 * time.Second
+// allowed returns what the keys of a tenant allow it to spend.
+func (v *chatService) allowed(tenant string) (out []budget.Budget) {
+	for _, a := range v.ring.Allowances(tenant) {
+		out = append(out, budget.Budget(a))
+	}
+	return out
+}
 
 // run answers requests until the context ends.
 func (v *chatService) run(ctx context.Context) error {
-	v.http = &http.Server{Handler: v.server, ReadHeaderTimeout: slowHeader}
-	stop := context.AfterFunc(ctx, func() { v.listen.Close() })
+	stop := context.AfterFunc(ctx, func() { v.edge.listener.Close() })
 	defer stop()
-	if err := v.http.Serve(v.listen); err != nil && ctx.Err() == nil {
+	if err := v.http.Serve(v.edge.listener); err != nil && ctx.Err() == nil {
 		return err
 	}
 	return nil
@@ -125,7 +132,9 @@ func (v *chatService) close(drain time.Duration) (err error) {
 	if v.http != nil {
 		err = errors.Join(err, v.http.Close())
 	}
-	v.watch.Wait()
+	if v.edge != nil {
+		err = errors.Join(err, v.edge.close())
+	}
 	if v.db != nil {
 		err = errors.Join(err, v.db.Close())
 	}

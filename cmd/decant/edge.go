@@ -13,15 +13,19 @@ import (
 	"sync"
 	"time"
 
+	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/internal/cert"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/front"
+	"github.com/decantdev/decant/store"
 )
 
-// An edge is where a service meets its clients: listeners, certificate and keys, and the goroutines that keep them up
+// An edge is where a server meets its clients: listeners, certificate and keys, and the goroutines that keep them up
 // to date.
 type edge struct {
 	cfg      *config.Config
-	service  *service
+	keys     *keyring.Ring
+	store    store.Keyring
 	log      *slog.Logger
 	listener net.Listener
 	pair     *cert.Pair   // nil: without TLS
@@ -31,38 +35,50 @@ type edge struct {
 	work   sync.WaitGroup
 }
 
-// How often the gateway looks for changes made while it runs.
+// How often a server looks for changes made while it runs.
 const (
 	keysEvery = time.Second
 	certEvery = 10 * time.Second
 )
 
-// newEdge opens the listeners of a service, and keeps keys and certificate up to date until the context ends.
-func newEdge(ctx context.Context, c *config.Config, s *service, log *slog.Logger) (*edge, error) {
-	e := &edge{cfg: c, service: s, log: log}
+// newEdge opens the listener of a server, and keeps its certificate and the keys that are stored up to date until the context ends.
+func newEdge(ctx context.Context, c *config.Config, keys *keyring.Ring, stored store.Keyring, log *slog.Logger) (*edge, error) {
+	e := &edge{cfg: c, keys: keys, store: stored, log: log}
 	if err := e.listen(); err != nil {
-		return nil, errors.Join(err, e.close())
+		return nil, err
 	}
-	if err := e.measure(s.metrics); err != nil {
-		return nil, errors.Join(fmt.Errorf("register metrics: %w", err), e.close())
-	}
-	e.every(keysEvery, func(tick <-chan time.Time) { s.keys.Watch(ctx, s.store, tick, e.keysChanged) })
+	e.every(keysEvery, func(tick <-chan time.Time) { keys.Watch(ctx, stored, tick, e.keysChanged) })
 	if e.pair != nil {
 		e.every(certEvery, func(tick <-chan time.Time) { e.pair.Watch(ctx, tick, e.certChanged) })
-	}
-	if e.metrics != nil {
-		e.server = &http.Server{Handler: s.gateway.Operations(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
-		e.work.Go(func() {
-			if err := e.server.Serve(e.metrics); !errors.Is(err, http.ErrServerClosed) {
-				log.Error("metrics are not shown any longer", "error", err.Error())
-			}
-		})
 	}
 	return e, nil
 }
 
-// listen opens the listeners.
+// operate measures a gateway, and shows that on the listener of metrics, if the settings want one.
+func (e *edge) operate(s *service) (err error) {
+	if err = e.measure(s); err != nil {
+		return fmt.Errorf("register metrics: %w", err)
+	}
+	if e.cfg.Metrics == "" {
+		return nil
+	}
+	if e.metrics, err = net.Listen("tcp", e.cfg.Metrics); err != nil {
+		return fmt.Errorf("metrics_listen: %w", err)
+	}
+	e.server = front.Server(s.gateway.Operations(), e.log)
+	e.work.Go(func() {
+		if err := e.server.Serve(e.metrics); !errors.Is(err, http.ErrServerClosed) {
+			e.log.Error("metrics are not shown any longer", "error", err.Error())
+		}
+	})
+	return nil
+}
+
+// listen opens the listener for clients.
 func (e *edge) listen() (err error) {
+	if err = e.cfg.CheckPlain(); err != nil {
+		return usageError{err}
+	}
 	if e.cfg.TLS.Cert != "" {
 		if e.pair, err = cert.Load(e.cfg.TLS.Cert, e.cfg.TLS.Key); err != nil {
 			return usageError{err}
@@ -73,12 +89,6 @@ func (e *edge) listen() (err error) {
 	}
 	if e.pair != nil {
 		e.listener = tls.NewListener(e.listener, e.pair.Config())
-	}
-	if e.cfg.Metrics == "" {
-		return nil
-	}
-	if e.metrics, err = net.Listen("tcp", e.cfg.Metrics); err != nil {
-		return fmt.Errorf("metrics_listen: %w", err)
 	}
 	return nil
 }
@@ -95,7 +105,7 @@ func (e *edge) every(interval time.Duration, do func(tick <-chan time.Time)) {
 // warn logs settings that the operator may not have intended.
 func (e *edge) warn(log *slog.Logger) {
 	if e.cfg.Public() && e.pair == nil {
-		log.Warn("other machines can reach this gateway, and it serves without TLS: keys and everything that is said cross the network in clear; set tls.cert and tls.key, or let a proxy on this machine end TLS and listen on 127.0.0.1",
+		log.Warn("other machines can reach this server, and it serves without TLS, as plain_http asks: keys and everything that is said cross the network in clear",
 			"listen", e.cfg.Listen)
 	}
 	if e.cfg.MetricsPublic() && e.cfg.Token == "" {
@@ -121,18 +131,18 @@ func (e *edge) reload(ctx context.Context, settings func() (*config.Config, erro
 	if c, err := settings(); err != nil {
 		e.log.Warn("the settings cannot be used; the keys of the old ones stay in force", "error", err.Error())
 	} else {
-		e.service.keys.SetKeys(keysOf(c))
+		e.keys.SetKeys(keysOf(c))
 		if needRestart(e.cfg, c) {
 			e.log.Warn("settings other than keys have changed; they take effect at the next start")
 		}
 	}
-	if err := e.service.keys.Refresh(ctx, e.service.store); err != nil {
+	if err := e.keys.Refresh(ctx, e.store); err != nil {
 		e.keysChanged(err)
 	}
 	if e.pair != nil {
 		e.certChanged(e.pair.Reload())
 	}
-	e.log.Info("reloaded", "keys", e.service.keys.Len())
+	e.log.Info("reloaded", "keys", e.keys.Len())
 }
 
 // needRestart reports whether settings differ in something that is read only when a gateway starts.

@@ -18,7 +18,7 @@ func TestWarnsOfWhatOthersCanReach(t *testing.T) {
 		warning string
 	}{
 		{"Loopback", config.Config{Listen: "127.0.0.1:4141", Metrics: "[::1]:9141"}, false, ""},
-		{"Public", config.Config{Listen: "0.0.0.0:4141"}, false, "serves without TLS"},
+		{"Public", config.Config{Listen: "0.0.0.0:4141", Plain: true}, false, "serves without TLS"},
 		{"PublicWithTLS", config.Config{Listen: ":4141"}, true, ""},
 		{"Metrics", config.Config{Listen: "127.0.0.1:4141", Metrics: "0.0.0.0:9141"}, false, "read the metrics"},
 		{"MetricsWithToken", config.Config{Listen: "127.0.0.1:4141", Metrics: "0.0.0.0:9141", Token: "t"}, false, ""},

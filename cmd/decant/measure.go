@@ -7,22 +7,22 @@ import (
 )
 
 // measure registers metrics about a running service's files, keys and certificate.
-func (e *edge) measure(reg prometheus.Registerer) error {
+func (e *edge) measure(s *service) error {
 	gauge := func(name, help string, labels prometheus.Labels, value func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "decant_" + name, Help: help, ConstLabels: labels}, value)
 	}
 	const size = "Size of the database's files: the data, and the log of what was written last."
 	cs := []prometheus.Collector{
-		gauge("database_bytes", size, prometheus.Labels{"file": "data"}, sizeOf(e.service.path)),
-		gauge("database_bytes", size, prometheus.Labels{"file": "log"}, sizeOf(e.service.path+"-wal")),
-		gauge("keys", "Keys that are in force.", nil, func() float64 { return float64(e.service.keys.Len()) }),
+		gauge("database_bytes", size, prometheus.Labels{"file": "data"}, sizeOf(s.path)),
+		gauge("database_bytes", size, prometheus.Labels{"file": "log"}, sizeOf(s.path+"-wal")),
+		gauge("keys", "Keys that are in force.", nil, func() float64 { return float64(e.keys.Len()) }),
 	}
 	if e.pair != nil {
 		cs = append(cs, gauge("certificate_expires_seconds", "When the certificate expires, in seconds since 1970.", nil,
 			func() float64 { return float64(e.pair.Expires().Unix()) }))
 	}
 	for _, c := range cs {
-		if err := reg.Register(c); err != nil {
+		if err := s.metrics.Register(c); err != nil {
 			return err
 		}
 	}

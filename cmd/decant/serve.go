@@ -17,12 +17,21 @@ type serveCmd struct {
 	Listen        string `placeholder:"ADDR" help:"Address to listen on (127.0.0.1:4141). Any but loopback needs keys."`
 	TLSCert       string `name:"tls-cert" placeholder:"FILE" help:"TLS certificate, in PEM."`
 	TLSKey        string `name:"tls-key" placeholder:"FILE" help:"Key of the TLS certificate, in PEM."`
+	PlainHTTP     bool   `name:"plain-http" help:"Serve other machines without TLS: keys and everything that is said cross the network in clear."`
 	MetricsListen string `placeholder:"ADDR" help:"Separate address for metrics, for Prometheus."`
 }
 
 // settings returns the configuration as it is now.
 func (c *serveCmd) settings() (*config.Config, error) {
-	return c.loadWith(map[string]string{"listen": c.Listen, "tls_cert": c.TLSCert, "tls_key": c.TLSKey, "metrics_listen": c.MetricsListen})
+	return c.loadWith(map[string]string{"listen": c.Listen, "tls_cert": c.TLSCert, "tls_key": c.TLSKey, "metrics_listen": c.MetricsListen, "plain_http": given(c.PlainHTTP)})
+}
+
+// given returns how a setting is written that a flag turns on.
+func given(flag bool) string {
+	if flag {
+		return "true"
+	}
+	return ""
 }
 
 // Run serves until it is told to stop. On a hangup it reads keys and certificates again.
@@ -45,9 +54,13 @@ func (c *serveCmd) Run(s *streams) error {
 		return err
 	}
 	srv.board.Lines = linesFor(cfg, s)
-	e, err := newEdge(ctx, cfg, srv, log)
+	e, err := newEdge(ctx, cfg, srv.keys, srv.store, log)
 	if err != nil {
 		return errors.Join(err, srv.close())
+	}
+	if err := e.operate(srv); err != nil {
+		stop()
+		return errors.Join(err, e.close(), srv.close())
 	}
 	log.Info("serving", startAttrs(cfg, e, srv)...)
 	e.warn(log)

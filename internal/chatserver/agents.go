@@ -236,6 +236,7 @@ func (s *Server) options(tenant string, a *Agent) (agent.Options, error) {
 	o := agent.Options{
 		Model: a.Model, System: a.System, Engine: s.opts.Engine, Tenant: tenant, Project: project, Preset: policy, Journals: s.opts.Store,
 		MaxTokens: a.MaxTokens, Turns: a.Turns, Now: s.opts.Now,
+		Catalog: s.opts.Catalog, Budgets: s.budgets, Hooks: metered(),
 	}
 	if a.Budget != nil {
 		o.Budget = agent.Budget{Tokens: a.Budget.Tokens, USD: a.Budget.USD}

@@ -34,6 +34,9 @@ func (c *completing) stream(events iter.Seq2[agent.Event, error]) error {
 		if err != nil && !begun {
 			return err
 		}
+		if e.Kind == agent.EventStatus {
+			continue // the request may still be refused
+		}
 		if !begun {
 			begun = true
 			c.w.Header().Set("Content-Type", "text/event-stream")

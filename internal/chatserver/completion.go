@@ -83,7 +83,7 @@ const completions = "completions"
 func (s *Server) postCompletion(w http.ResponseWriter, r *http.Request, tenant string) error {
 	var in completion
 	if err := json.UnmarshalRead(r.Body, &in); err != nil { // it has members that nobody here knows
-		return invalid(err)
+		return unread(err, invalid(err))
 	}
 	before, now, with, system, err := in.split()
 	if err != nil {

@@ -33,6 +33,8 @@ type user struct {
 	Tenant string `json:"tenant"`
 	Open   bool   `json:"open"` // no key is needed
 	CSRF   string `json:"csrf"`
+
+	pass *keyring.Pass
 }
 
 const (
@@ -93,7 +95,7 @@ func (d *door) admit(r *http.Request) (*user, error) {
 		return nil, &apiError{http.StatusForbidden, "permission", "the request comes from another site"}
 	}
 	if d.opts.Keys == nil || !d.opts.Keys.Closed() {
-		return &user{Open: true}, nil
+		return &user{Open: true, pass: &keyring.Pass{}}, nil
 	}
 	if key, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		return d.pass(key)
@@ -120,13 +122,13 @@ func (d *door) admit(r *http.Request) (*user, error) {
 // pass returns the user with a key.
 func (d *door) pass(key string) (*user, error) {
 	p, err := d.opts.Keys.Admit(key)
-	if rate, ok := errors.AsType[*keyring.RateError](err); ok {
-		return nil, &apiError{http.StatusTooManyRequests, "rate_limit", rate.Error()}
-	}
-	if err != nil {
+	if errors.Is(err, keyring.ErrKey) {
 		return nil, errKey
 	}
-	return &user{Tenant: p.Tenant}, nil
+	if err != nil {
+		return nil, err // it has used up a limit
+	}
+	return &user{Tenant: p.Tenant, pass: p}, nil
 }
 
 // csrf returns the token that belongs to a cookie.
@@ -136,29 +138,35 @@ func (d *door) csrf(cookie string) string {
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
 }
 
+// errLogin means that what was sent is no login.
+var errLogin = &apiError{http.StatusBadRequest, "invalid_request", `send {"key": "..."}`}
+
+// mostLogin is the size of the largest login: whoever sends it has shown no key yet.
+const mostLogin = 16 << 10
+
 // login changes a key for a cookie.
-func (d *door) login(w http.ResponseWriter, r *http.Request) {
+func (d *door) login(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		Key string `json:"key"`
 	}
-	err := d.foreign.Check(r)
-	if err == nil {
-		err = json.UnmarshalRead(r.Body, &in)
+	if d.foreign.Check(r) != nil || d.opts.Keys == nil {
+		return errLogin
 	}
-	if err != nil || d.opts.Keys == nil {
-		write(w, http.StatusBadRequest, errorBody("invalid_request", `send {"key": "..."}`))
-		return
+	if r.ContentLength > mostLogin {
+		return &http.MaxBytesError{Limit: mostLogin} // nothing of it is read
+	}
+	if err := json.UnmarshalRead(http.MaxBytesReader(w, r.Body, mostLogin), &in); err != nil {
+		return unread(err, errLogin)
 	}
 	u, err := d.pass(in.Key)
 	if err != nil {
-		e, _ := errors.AsType[*apiError](err)
-		write(w, e.status, errorBody(e.kind, e.message))
-		return
+		return err
 	}
 	value := d.sealed(in.Key)
 	u.CSRF = d.csrf(value)
 	http.SetCookie(w, d.cookie(r, value, int(cookieAge.Seconds())))
 	write(w, http.StatusOK, u)
+	return nil
 }
 
 // logout ends the cookie.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/internal/front"
 	"github.com/decantdev/decant/store"
 )
 
@@ -63,6 +64,14 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		write(w, http.StatusRequestEntityTooLarge, errorBody("too_large", e.Error()))
 		return
 	}
+	if e, ok := errors.AsType[*front.BodyError](err); ok {
+		w.Header().Set("Connection", "close") // the rest of the body is not waited for
+		write(w, e.Status, errorBody("invalid_request", e.Error()))
+		return
+	}
+	if s.refused(w, err) {
+		return
+	}
 	for _, c := range statuses {
 		if errors.Is(err, c.err) {
 			write(w, c.status, errorBody(c.kind, err.Error()))
@@ -89,10 +98,18 @@ func read(r *http.Request, in any) error {
 		return nil
 	}
 	if err := json.UnmarshalRead(r.Body, in); err != nil {
-		if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return e
-		}
-		return invalid(err)
+		return unread(err, invalid(err))
 	}
 	return nil
+}
+
+// unread returns the error of a body that cannot be read: why it did not arrive, or else wrong, which says that it is no such request.
+func unread(err, wrong error) error {
+	if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return e
+	}
+	if e, ok := errors.AsType[*front.BodyError](err); ok {
+		return e
+	}
+	return wrong
 }

@@ -109,7 +109,7 @@ func (s *Server) postMessage(w http.ResponseWriter, r *http.Request, tenant stri
 		write(w, http.StatusAccepted, map[string]bool{"steered": true})
 		return nil
 	}
-	run, err := rm.begin(func(ctx context.Context) iter.Seq2[agent.Event, error] {
+	run, err := rm.begin(r.Context(), func(ctx context.Context) iter.Seq2[agent.Event, error] {
 		return rm.session.RunOnce(ctx, key, in.Text, with...)
 	})
 	if errors.Is(err, agent.ErrSaid) {
@@ -157,7 +157,7 @@ func (s *Server) postContinue(w http.ResponseWriter, r *http.Request, tenant str
 	if err != nil {
 		return err
 	}
-	run, err := rm.begin(rm.session.Continue)
+	run, err := rm.begin(r.Context(), rm.session.Continue)
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (s *Server) postApproval(w http.ResponseWriter, r *http.Request, tenant str
 		return invalid(fmt.Errorf("kind: allow, deny or edit: %q", in.Kind))
 	}
 	v := agent.Verdict{Kind: in.Kind, Reason: in.Reason, Arguments: in.Arguments}
-	run, err := rm.begin(func(ctx context.Context) iter.Seq2[agent.Event, error] {
+	run, err := rm.begin(r.Context(), func(ctx context.Context) iter.Seq2[agent.Event, error] {
 		return rm.session.Resume(ctx, r.PathValue("call"), v)
 	})
 	if err != nil {
@@ -292,6 +292,9 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request, rm *room, run *r
 	}
 	select {
 	case <-run.done:
+		if run.limit != nil {
+			return run.limit
+		}
 		write(w, http.StatusOK, run.end)
 		return nil
 	case <-r.Context().Done():

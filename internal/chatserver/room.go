@@ -14,6 +14,7 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/remember"
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/store"
 )
 
@@ -48,6 +49,7 @@ type running struct {
 	cancel context.CancelFunc
 	done   chan struct{} // closed when it has ended
 	end    *outcome      // how it has ended, once done is closed
+	limit  error         // the limit that has ended it; nil: none has
 }
 
 // A logged event is one that can be sent again.
@@ -207,9 +209,9 @@ func (rm *room) idle(since time.Time) bool {
 	return rm.run == nil && rm.heard == 0 && !rm.used.After(since)
 }
 
-// begin begins a run, or says why there is none.
-func (rm *room) begin(start func(context.Context) iter.Seq2[agent.Event, error]) (*running, error) {
-	ctx, cancel := context.WithCancel(rm.server.ctx)
+// begin begins a run under the pass of the context of, or says why there is none.
+func (rm *room) begin(of context.Context, start func(context.Context) iter.Seq2[agent.Event, error]) (*running, error) {
+	ctx, cancel := context.WithCancel(withPass(rm.server.ctx, passOf(of)))
 	begun, run := make(chan error, 1), &running{cancel: cancel, done: make(chan struct{})}
 	if err := rm.server.aside(func() {
 		defer cancel()
@@ -273,6 +275,9 @@ func (rm *room) told(run *running, e *agent.Event, err error) {
 		out.Outcome = &outcome{Stop: o.Stop, Text: o.Text, Forced: o.Forced, Spent: spentOf(o.Spent)}
 		if err != nil && o.Stop != agent.StopCancelled {
 			out.Outcome.Error = err.Error()
+		}
+		if over, ok := errors.AsType[*budget.Error](err); ok {
+			run.limit = over
 		}
 		run.end = out.Outcome
 	}

@@ -1,6 +1,7 @@
 package chatserver
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // for openapi.yaml
 	"errors"
@@ -13,9 +14,11 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway/keyring"
+	"github.com/decantdev/decant/internal/front"
 	"github.com/decantdev/decant/internal/workspace"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/token"
 )
 
 // description is the OpenAPI description of the service.
@@ -32,6 +35,9 @@ type Options struct {
 	Default    Agent                                     // of sessions that name no agent, until a user has his own of that name
 	Tools      func(tenant string) ([]agent.Tool, error) // that the agents of a tenant may name, besides save_memory, recall and forget; nil: there are none
 	Keys       *keyring.Ring                             // that users have; nil: everybody is the one local user
+	Catalog    *token.Catalog                            // of models; nil: the built-in one
+	SessionUSD float64                                   // what a session may cost; 0: no limit
+	MaxBody    int64                                     // bytes of the largest request; 0: 32 MB
 	Hosts      []string                                  // names under which the service may be reached, beside loopback addresses; nil: any, for tests
 	Workspaces Workspaces                                // folders of files for sessions; zero: there are none
 	Page       http.Handler                              // what is served where the API has no path; nil: nothing
@@ -137,7 +143,11 @@ func (s *Server) routes() http.Handler {
 	}
 	for _, at := range []string{"/v1", ""} {
 		mux.HandleFunc("GET "+at+"/me", s.getMe)
-		mux.HandleFunc("POST "+at+"/login", s.door.login)
+		mux.HandleFunc("POST "+at+"/login", func(w http.ResponseWriter, r *http.Request) {
+			if err := s.door.login(w, r); err != nil {
+				s.fail(w, r, err)
+			}
+		})
 		mux.HandleFunc("POST "+at+"/logout", s.door.logout)
 		mux.HandleFunc("GET "+at+"/openapi.yaml", describe)
 	}
@@ -160,11 +170,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		write(w, http.StatusMisdirectedRequest, errorBody("host", "the service is not known under the name "+r.Host+": add it to the hosts of the settings"))
 		return
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, mostBody)
+	r = front.Timed(w, r, front.BodyTime)
+	r.Body = http.MaxBytesReader(w, r.Body, cmp.Or(s.opts.MaxBody, mostBody))
 	s.handler.ServeHTTP(w, r)
 }
 
-// mostBody is the size of the largest request: a message with images.
+// mostBody is the size of the largest request, if nobody says otherwise: a message with images.
 const mostBody = 32 << 20
 
 // admitted returns a handler for those who may come in.
@@ -172,7 +183,7 @@ func (s *Server) admitted(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		u, err := s.door.admit(r)
 		if err == nil {
-			err = h(w, r, u.Tenant)
+			err = h(w, r.WithContext(withPass(r.Context(), u.pass)), u.Tenant)
 		}
 		if err != nil {
 			s.fail(w, r, err)
@@ -194,7 +205,7 @@ func (s *Server) Continue(ctx context.Context) error {
 			}
 			rm, fault := s.room(ctx, js[i].Key)
 			if fault == nil && rm.session.Interrupted() {
-				_, fault = rm.begin(rm.session.Continue)
+				_, fault = rm.begin(withPass(ctx, s.passFor(tenant)), rm.session.Continue)
 			}
 			err = errors.Join(err, fault)
 		}

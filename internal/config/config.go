@@ -6,6 +6,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -26,6 +27,7 @@ import (
 type Config struct {
 	Listen     string   `yaml:"listen"`             // address to serve, host:port
 	TLS        TLS      `yaml:"tls"`                // certificate to serve with; none: without encryption
+	Plain      bool     `yaml:"plain_http"`         // other machines may be served without encryption
 	Upstream   string   `yaml:"anthropic_upstream"` // base URL of the Messages API
 	DB         string   `yaml:"db"`                 // database file; empty: the user's own
 	Seal       Seal     `yaml:"encryption"`         // encrypts the database; none: it is not encrypted
@@ -142,11 +144,13 @@ type Sources struct {
 	File    string            // empty: DECANT_CONFIG, else none
 	Environ []string          // as of os.Environ
 	Flags   map[string]string // by the settings' names; empty values are not set
+	Listen  string            // address to serve if nothing says otherwise; empty: the gateway's
 }
 
 // Load returns the configuration.
 func Load(s Sources) (*Config, error) {
 	c := defaults()
+	c.Listen = cmp.Or(s.Listen, c.Listen)
 	env, err := c.environment(s.Environ)
 	if err != nil {
 		return nil, err
@@ -183,6 +187,19 @@ func defaults() *Config {
 		Drain: Drain(30 * time.Second), Log: "info", LogFormat: "text", BodyLimit: 32 << 20,
 		Summary: Summary{Provider: "anthropic"},
 	}
+}
+
+// Others returns the keys that are set to something else than their defaults, but for those that are named: what a server that heeds
+// these alone would leave out.
+func (c *Config) Others(heeded ...string) (keys []string) {
+	is, was := reflect.ValueOf(*c), reflect.ValueOf(*defaults())
+	for i := range is.NumField() {
+		key := is.Type().Field(i).Tag.Get("yaml")
+		if !slices.Contains(heeded, key) && !reflect.DeepEqual(is.Field(i).Interface(), was.Field(i).Interface()) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // file reads a YAML file over c. Errors do not quote the file: it may hold keys.

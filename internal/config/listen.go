@@ -25,6 +25,16 @@ func (c *Config) CheckOpen(stored bool) error {
 	return fmt.Errorf("listen: %s can be reached from other machines, and %w; make one with \"decant key add TENANT\", add keys to the configuration file, set DECANT_KEYS=TENANT:KEY, or listen on 127.0.0.1", c.Listen, ErrOpen)
 }
 
+// CheckPlain insists on TLS where others can reach the server, unless plain HTTP is asked for by name.
+func (c *Config) CheckPlain() error {
+	if c.TLS.Cert != "" || c.Plain || !c.Public() {
+		return nil
+	}
+	return fmt.Errorf("listen: %s can be reached from other machines, and without TLS keys and everything that is said would cross the network in clear; "+
+		"set tls.cert and tls.key, listen on 127.0.0.1 behind a proxy on this machine that ends TLS, "+
+		"or ask for it by plain_http: true (DECANT_PLAIN_HTTP=true, --plain-http)", c.Listen)
+}
+
 // checkListen finds addresses that are none, and half a certificate.
 func (c *Config) checkListen() error {
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {

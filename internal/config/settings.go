@@ -23,6 +23,7 @@ func (c *Config) settings() []setting {
 		{"mode", text(&c.Mode)}, {"window", parsed(&c.Window, whole)}, {"project", text(&c.Project)},
 		{"early_pours", func(v string) error { return c.Early.UnmarshalText([]byte(v)) }}, {"drop_block", parsed(&c.DropBlock, yesno)}, {"add_markers", parsed(&c.AddMarkers, yesno)}, {"keep_warm", parsed(&c.KeepWarm, yesno)},
 		{"drain", func(v string) error { return c.Drain.UnmarshalText([]byte(v)) }}, {"log", text(&c.Log)}, {"log_format", text(&c.LogFormat)},
+		{"plain_http", parsed(&c.Plain, yesno)},
 		{"tls_cert", text(&c.TLS.Cert)}, {"tls_key", text(&c.TLS.Key)}, {"metrics_listen", text(&c.Metrics)},
 		{"metrics_token", func(v string) error { c.Token = Secret(v); return nil }},
 		{"tracing_endpoint", text(&c.Tracing.Endpoint)}, {"tracing_sample", parsed(&c.Tracing.Sample, ratio)}, {"tracing_headers_file", text(&c.Tracing.HeadersFile)},

@@ -11,7 +11,9 @@ func (x *examination) keys() {
 		x.say(broken, "keys", "%v", err)
 		return
 	}
-	if x.Config.Public() && x.Config.TLS.Cert == "" {
+	if err := x.Config.CheckPlain(); err != nil {
+		x.say(broken, "tls", "%v", err)
+	} else if x.Config.Public() && x.Config.TLS.Cert == "" {
 		x.say(worry, "tls", "%s can be reached from other machines and has no certificate: keys and everything that is said cross the network in clear; set tls.cert and tls.key", x.Config.Listen)
 	}
 	count := fmt.Sprintf("%d in the settings, %d in the database", len(x.Config.Keys), x.stored)
