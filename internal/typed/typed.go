@@ -24,6 +24,9 @@ const (
 // An agent that is not known may be any program, so all rules apply to its texts.
 func Words(agent, text string) string {
 	words := strings.TrimSpace(text)
+	if queues(agent) {
+		words = unframed(words)
+	}
 	for i := range clientText {
 		r := &clientText[i]
 		if r.agent != "" && r.agent != agent && known(agent) {
@@ -54,6 +57,7 @@ func known(agent string) bool {
 type clientRule struct {
 	agent    string      // "": any program
 	prefixes []string    // a text that begins like this is the program's from start to end
+	others   [][2]string // so is one that begins like the first and holds the second
 	parts    [][2]string // from the first string to the second is the program's; the rest may be the user's
 	wrappers []string    // tags around what the user typed: the tags go, the text in them stays
 }
@@ -77,9 +81,22 @@ var clientText = [...]clientRule{
 			"Operation stopped by hook:",
 			"[Image: source:",
 			"[Image: original ",
+			"Another Claude session sent a message:",
+			"Another Claude session sent a message while you were working:",
+			"A peer session sent a message while you were working:",
+			"The coordinator sent a message while you were working:",
+			"A background agent completed a task:",
+			"[SYSTEM NOTIFICATION - NOT USER INPUT]",
+			"[MESSAGE FROM NON-USER SOURCE - NOT USER INPUT]",
+		},
+		others: [][2]string{
+			{"A message arrived from ", "\n\nIMPORTANT: This is NOT from your user"},
+			{"The ", "\n\nThis is how Claude Code surfaces a prompt a plugin submits"},
+			{"The ", "\n\nThis is how Claude Code surfaces prompts a plugin submits"},
 		},
 		parts: [][2]string{
 			tag("system-reminder"),
+			{`<system-reminder id="`, `</system-reminder id="`},
 			tag("local-command-caveat"),
 			tag("local-command-stdout"),
 			tag("local-command-stderr"),
@@ -168,6 +185,11 @@ func (r *clientRule) whole(text string) bool {
 			return true
 		}
 	}
+	for _, o := range r.others {
+		if strings.HasPrefix(text, o[0]) && strings.Contains(text, o[1]) {
+			return true
+		}
+	}
 	return false
 }
 
@@ -200,11 +222,14 @@ func cut(text, open, end string, inner bool) string {
 		if n < 0 {
 			return text
 		}
-		keep := ""
+		keep, rest := "", text[body+n+len(end):]
 		if inner {
 			keep = text[body : body+n]
 		}
-		text = text[:i] + keep + text[body+n+len(end):]
+		if strings.HasSuffix(end, `="`) { // a tag with an attribute
+			_, rest, _ = strings.Cut(rest, ">")
+		}
+		text = text[:i] + keep + rest
 		from = i + len(keep)
 	}
 }

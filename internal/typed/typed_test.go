@@ -80,6 +80,9 @@ func FuzzWords(f *testing.F) {
 			f.Add(string(bytes.TrimSpace(file.Data)))
 		}
 	}
+	for _, frame := range frames {
+		f.Add(framed(frame, "stop") + framed(frame, "and wait") + "\nFix it.")
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, agent := range []string{"", typed.ClaudeCode, typed.Codex, typed.Opencode, typed.Pi} {
 			words := typed.Words(agent, text)

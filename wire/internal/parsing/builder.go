@@ -3,6 +3,7 @@ package parsing
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/typed"
 	"github.com/decantdev/decant/wire/internal/contents"
 )
 
@@ -146,6 +147,8 @@ func author(agent string, role decant.Role, blk *decant.Block) decant.Author {
 		return decant.AuthorTool
 	case role == decant.RoleAssistant:
 		return decant.AuthorModel
+	case role == decant.RoleSystem && blk.Kind == decant.KindText && typed.Queued(agent, blk.Text()):
+		return decant.AuthorUser // newer clients put what was typed meanwhile there
 	case role == decant.RoleSystem || blk.Kind == decant.KindOpaque:
 		return decant.AuthorClient
 	case blk.Kind == decant.KindText:

@@ -14,8 +14,8 @@ import (
 //
 // Lines of type user and assistant hold messages of the Messages API. An answer of the model is
 // spread over several lines with one message id, one block on each; they are one message here, at the
-// place of the first. Lines of other types (progress, snapshots, the queue) and the lines of
-// sub-agents are no part of the conversation and stay where they are. A file that has nothing but
+// place of the first. What the user typed while the agent worked stands in lines of the queue or in attachments. Lines of
+// other types (progress, snapshots) and the lines of sub-agents are no part of the conversation and stay where they are. A file that has nothing but
 // the lines of a sub-agent is that agent's own session.
 //
 // Lines name their parents. Where the user went back and said something else, what was said in between
@@ -36,7 +36,7 @@ func ParseClaudeCode(src []byte) (*parsing.Document, error) {
 	if len(p.groups) == 0 {
 		return nil, fmt.Errorf("no line holds a message of a user or an assistant: %w", parsing.ErrFormat)
 	}
-	return s.close(claudeCode{left: p.left}), nil
+	return s.close(claudeCode{left: p.left, queue: p.queue.lines}), nil
 }
 
 type claudeParser struct {
@@ -44,7 +44,8 @@ type claudeParser struct {
 	groups  []claudeGroup
 	answers map[string]int // message id → index of its group
 
-	known    map[string]bool // uuids of lines that were read
+	queue    claudeQueue
+	known    map[string]bool // uuids of lines that were read, and lines of the queue
 	left     map[int]bool    // records on branches that the user left
 	side     parsing.Tally   // lines of sub-agents
 	repeated parsing.Tally   // lines that stand in the file twice
@@ -67,6 +68,7 @@ type claudeLine struct {
 	kind, subtype, side, meta, summary, failed jsonspan.Span
 	session, time                              jsonspan.Span
 	message, id, model, usage, content         jsonspan.Span
+	operation, words, reason, attachment       jsonspan.Span // of the queue, and of what the client gives along
 }
 
 // member returns where the value of a line's member goes, nil when nobody needs it.
@@ -92,6 +94,14 @@ func (l *claudeLine) member(name []byte) *jsonspan.Span {
 		return &l.session
 	case "timestamp":
 		return &l.time
+	case "operation":
+		return &l.operation
+	case "content":
+		return &l.words
+	case "reason":
+		return &l.reason
+	case "attachment":
+		return &l.attachment
 	}
 	return nil
 }
@@ -143,16 +153,16 @@ func (p *claudeParser) client(l *claudeLine) bool {
 
 // read groups the lines of the file into messages.
 func (p *claudeParser) read() {
-	p.known, p.answers = map[string]bool{}, map[string]int{}
+	p.known, p.answers, p.queue.attached = map[string]bool{}, map[string]int{}, map[string]int{}
 	var lines []claudeLine
 	links := make([]claudeLink, len(p.Records))
 	main := false
 	for i := range p.Records {
 		l := p.scan(i)
 		links[i] = l.link
-		message := (p.Is(l.kind, `"user"`) || p.Is(l.kind, `"assistant"`)) && !l.message.IsZero()
+		message := (p.Is(l.kind, `"user"`) || p.Is(l.kind, `"assistant"`)) && !l.message.IsZero() || p.attachment(&l)
 		boundary := p.Is(l.kind, `"system"`) && p.Is(l.subtype, `"compact_boundary"`)
-		if message || boundary {
+		if message || boundary || p.Is(l.kind, queueOperation) {
 			lines = append(lines, l)
 			main = main || message && !p.Is(l.side, "true")
 		}
@@ -161,21 +171,27 @@ func (p *claudeParser) read() {
 	for i := range lines {
 		p.line(&lines[i], main)
 	}
+	p.say(len(p.queue.given))
 	p.report()
 }
 
 // line takes one line in. Lines of sub-agents count in a file that has no others.
 func (p *claudeParser) line(l *claudeLine, main bool) {
 	switch {
+	case p.Is(l.kind, queueOperation):
+		p.queued(l)
 	case p.left[l.record]:
 		p.gone.Add(l.record)
+		p.queue.off = true
 	case main && p.Is(l.side, "true"):
 		p.side.Add(l.record)
 	case p.Is(l.kind, `"system"`):
+		p.settle(l)
 		p.boundary, p.bounded = true, true
 	case p.seen(l.link.uuid):
 		p.repeated.Add(l.record)
 	default:
+		p.settle(l)
 		p.Conv.ID = p.Interned(l.session)
 		p.group(l)
 	}

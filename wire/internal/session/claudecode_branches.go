@@ -28,28 +28,39 @@ func (p *claudeParser) branches(lines []claudeLine, links []claudeLink) {
 				p.left[rec] = message[rec]
 			}
 		}
-		message[l.record] = true
+		message[l.record] = !p.Is(l.kind, queueOperation)
 	}
 }
 
-// typed reports whether a line holds something that the user said, and nothing else: what is said
-// together with the result of a call hangs on that call, beside the other calls of the same answer.
+// typed reports whether a line holds something that the user said and hangs on another line.
 func (p *claudeParser) typed(l *claudeLine) bool {
-	if l.link.parent.IsZero() || p.client(l) || l.content.IsZero() {
+	if l.link.parent.IsZero() {
 		return false
 	}
-	if p.Src[l.content.Start] == '"' {
-		return parsing.AuthorOf(typed.ClaudeCode, p.Decoded(l.content)) == decant.AuthorUser
+	_, ok := p.saidOn(l)
+	return ok
+}
+
+// saidOn returns what the user said on a line that holds it and nothing else: what is said together with the result of
+// a call hangs on that call, beside the other calls of the same answer.
+func (p *claudeParser) saidOn(l *claudeLine) (text string, ok bool) {
+	if p.client(l) || l.content.IsZero() {
+		return "", false
 	}
-	said := false
+	if p.Src[l.content.Start] == '"' {
+		text = p.Decoded(l.content)
+		return text, parsing.AuthorOf(typed.ClaudeCode, text) == decant.AuthorUser
+	}
 	for _, b := range p.List(l.content) {
 		m := p.Members(b, "type", "text")
 		if p.Is(m[0], `"tool_result"`) {
-			return false
+			return "", false
 		}
-		said = said || parsing.AuthorOf(typed.ClaudeCode, p.Decoded(m[1])) == decant.AuthorUser
+		if t := p.Decoded(m[1]); parsing.AuthorOf(typed.ClaudeCode, t) == decant.AuthorUser {
+			text, ok = text+t+"\n", true
+		}
 	}
-	return said
+	return text, ok
 }
 
 // parent returns the record before rec that is its parent, the one right before it when there is none.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/hex"
+	"maps"
 	"strconv"
 
 	"github.com/decantdev/decant"
@@ -13,7 +14,8 @@ import (
 
 // claudeCode writes sessions of Claude Code.
 type claudeCode struct {
-	left map[int]bool // records on branches that the user left, whether or not they hold a message
+	left  map[int]bool // records on branches that the user left, whether or not they hold a message
+	queue []int        // records of the queue that tell of messages
 }
 
 func (claudeCode) dialect() render.Dialect { return request.AnthropicDialect{} }
@@ -22,7 +24,8 @@ func (claudeCode) dialect() render.Dialect { return request.AnthropicDialect{} }
 // the summary among them, each line linked to the one before. The client follows parentUuid from the
 // last line to the boundary, whose own parentUuid is null.
 func (f claudeCode) rewrite(w *writer) []byte {
-	c := claudeWriter{writer: w, left: f.left, chain: newChain()}
+	c := claudeWriter{writer: w, left: maps.Clone(f.left), chain: newChain()}
+	c.unqueue(f.queue)
 	c.survey()
 	for rec := range w.records {
 		if len(c.held[rec]) > 0 {
@@ -38,7 +41,7 @@ func (f claudeCode) rewrite(w *writer) []byte {
 type claudeWriter struct {
 	*writer
 	chain chain
-	left  map[int]bool // records on branches that the user left
+	left  map[int]bool // records on branches that the user left, and of the queue
 	cover claudeHead   // of the newest line that the checkpoint covers, or of the first line that stays
 	kept  bool         // the newest line that holds a message stayed
 	began bool         // the boundary is written
