@@ -132,7 +132,7 @@ func TestClaudeCodeWordsTypedWhileTheAgentWorks(t *testing.T) {
 		},
 		"two sent as one message": {
 			start().queue("enqueue", stop).queue("enqueue", "and wait").result("c1").says("b", "done").queue("dequeue", "").queue("dequeue", "").
-				user(stop + "\nand wait").queue("enqueue", "now go").call("c", "c2").queue("remove", "").result("c2"),
+				user(stop+"\nand wait").queue("enqueue", "now go").call("c", "c2").queue("remove", "").result("c2"),
 			[]string{"> go", "use c1", "result c1", "model done", "> " + stop + "\nand wait", "use c2", "result c2", "> now go"},
 		},
 		"sent in other words": {

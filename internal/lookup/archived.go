@@ -8,6 +8,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/internal/typed"
 	"github.com/decantdev/decant/store"
 )
 
@@ -27,7 +28,7 @@ func about(conv *decant.Conversation) string {
 		m := &conv.Messages[i]
 		for k := range m.Blocks {
 			if b := &m.Blocks[k]; m.Role == decant.RoleUser && b.Kind == decant.KindText && b.Author == decant.AuthorUser {
-				last = b.Text()
+				last = typed.Words(conv.Agent, b.Text())
 				first = cmp.Or(first, last)
 			}
 		}

@@ -16,7 +16,7 @@ func TestArchived(t *testing.T) {
 	doc, err := wire.Parse([]byte(`{"model":"claude-sonnet-4-5","max_tokens":9,"messages":[
 		{"role":"user","content":"Fix\nthe  parser with ` + secret + `"},
 		{"role":"assistant","content":"Done."},
-		{"role":"user","content":"` + strings.Repeat("thanks ", 30) + `"}]}`))
+		{"role":"user","content":"<system-reminder>\nThe user sent a new message while you were working:\n` + strings.Repeat("thanks ", 30) + `\n</system-reminder>"}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}

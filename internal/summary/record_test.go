@@ -266,6 +266,30 @@ Thanks.
 	}
 }
 
+// What the user typed while the agent worked stands in the record without its client's frame, and is what is in hand.
+func TestWordsTypedMeanwhileAreInTheRecord(t *testing.T) {
+	const start = `
+-- m1 user --
+Move the store to sqlite.
+-- m2 user --
+<system-reminder>
+The user sent a new message while you were working:
+Never push to origin, the branch is frozen.
+
+IMPORTANT: After completing your current task, you MUST address the user's message above. Do not ignore it.
+</system-reminder>
+`
+	text := extract(t, work(t, start, 20), 900)
+	for _, want := range []string{"\nm2 Never push to origin, the branch is frozen.\n", "The request in hand is m2."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "you MUST address") {
+		t.Errorf("the client's sentence counts as the user's in\n%s", text)
+	}
+}
+
 // draw returns a conversation in which everybody may say what could pass for somebody else's words, and what
 // the user typed.
 func draw(t *rapid.T) (ms []decant.Message, typed []string) {
