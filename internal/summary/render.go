@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// cites is about how many message numbers a section of prose may name: they cost tokens.
-const cites = 40
-
 // render writes down the entries that were picked, in the order of the sections and, in them, of the
 // conversation.
 func (b *book) render(picks []int32) string {
@@ -67,8 +64,8 @@ func (p *page) write(s section, es []int32) {
 			continue
 		}
 		lead := indent
-		if p.cites(s, e, cited) {
-			lead = cite(e.number)
+		if e.number != cited && e.number != 0 && s != secQuotes && s != secWritten && s != secFiles {
+			lead = cite(e.number) // once for what follows from the same message
 			cited = e.number
 		}
 		if s == secFiles || s == secPlan && e.number == 0 {
@@ -76,18 +73,6 @@ func (p *page) write(s section, es []int32) {
 		}
 		p.WriteString(lead + strings.ReplaceAll(e.text, "\n", "\n"+indent) + "\n")
 	}
-}
-
-// cites reports whether an entry is written with the number of its message: unless one close to it was
-// just named.
-func (p *page) cites(s section, e *entry, last int) bool {
-	switch {
-	case e.number == 0 || s == secQuotes || s == secWritten || s == secFiles:
-		return false
-	case s == secUser || s == secAnswers || s == secRules || s == secDone || s == secState || s == secLast:
-		return e.number != last
-	}
-	return last == 0 || e.number-last >= max(4, p.book.src.messages/cites)
 }
 
 // place returns where an entry stands in its section.
