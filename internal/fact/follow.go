@@ -159,8 +159,13 @@ var forAgents = map[string]bool{
 	".cursorrules": true, ".clinerules": true, ".windsurfrules": true, "conventions.md": true,
 }
 
-// isProse reports whether a file holds prose by its name.
+// isProse reports whether a file holds prose by its name. What a version control keeps for itself, such as HEAD, does not.
 func isProse(p string) bool {
+	for dir := range strings.SplitSeq(path.Dir(p), "/") {
+		if strings.HasSuffix(dir, ".git") || dir == ".hg" || dir == ".jj" || dir == ".svn" {
+			return false
+		}
+	}
 	base := strings.ToLower(path.Base(p))
 	if forAgents[base] {
 		return true

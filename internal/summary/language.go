@@ -1,5 +1,7 @@
 package summary
 
+import "unicode"
+
 // talkShare is the least share of prose that makes a conversation a talk.
 const talkShare = .8
 
@@ -11,9 +13,9 @@ type manner struct {
 }
 
 // mannerOf finds out how much of a source is prose, and whether that is mostly Chinese: every sixth character or
-// more, since names and code are Latin in any language.
+// more, since names and code are Latin in any language. Japanese and Korean have such characters, too, among others.
 func mannerOf(src *source) (m manner) {
-	said, han, latin := 0, 0, 0
+	said, han, other, latin := 0, 0, 0, 0
 	for _, t := range src.texts {
 		if t.author == byClient {
 			continue
@@ -23,6 +25,8 @@ func mannerOf(src *source) (m manner) {
 			switch {
 			case r >= 0x4e00 && r <= 0x9fff:
 				han++
+			case r > 0xff && unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
+				other++
 			case r < 0x80 && letter(byte(r)):
 				latin++
 			}
@@ -30,7 +34,7 @@ func mannerOf(src *source) (m manner) {
 	}
 	m.prose = float64(said) / float64(max(src.size, 1))
 	m.talk = m.prose > talkShare && !src.worked
-	m.chinese = han > 0 && han*6 > latin
+	m.chinese = han > 0 && han*6 > latin && other*10 <= han
 	return m
 }
 

@@ -75,8 +75,15 @@ export function checkForm(input: string) { return input.length > 0 }
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
 	}
-	if text := extract(t, work(t, "-- m1 user --\nBuild the routes.\n", 5), 200); !strings.Contains(text, "# User") {
-		t.Errorf("no English heading in\n%s", text)
+	for _, said := range []string{
+		"Build the routes of the application and validate their input first.",
+		"新規登録画面の入力確認処理を修正してください。本番環境の設定変更は絶対に禁止です。",
+		"로그인 화면을 修正해 주세요. 設定은 바꾸지 마세요.",
+	} {
+		ms := talk(t, "-- m1 user --\n"+said+"\n-- m2 model --\n"+strings.Repeat(said+"\n", 20)+"-- m3 user --\n"+said+"\n")
+		if text := extract(t, ms, 120); !strings.Contains(text, "# User") || !strings.Contains(text, ", not the user's words") {
+			t.Errorf("%s: no English heading in\n%s", said, text)
+		}
 	}
 }
 
