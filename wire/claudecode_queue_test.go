@@ -103,6 +103,7 @@ func (l *claudeLog) said(tb testing.TB) []string {
 }
 
 func TestClaudeCodeWordsTypedWhileTheAgentWorks(t *testing.T) {
+	const midTurn = "<system-reminder>\nThe user sent a new message while you were working:\n"
 	const stop, task = "stop, the branch is frozen", "<task-notification>\n<task-id>b1</task-id>\n</task-notification>"
 	start := func() *claudeLog { return new(claudeLog).user("go").call("a", "c1") }
 	human := map[string]any{"origin": map[string]any{"kind": "human"}}
@@ -175,6 +176,11 @@ func TestClaudeCodeWordsTypedWhileTheAgentWorks(t *testing.T) {
 		"an attachment in parts": {
 			start().result("c1").attachment([]any{map[string]any{"type": "text", "text": stop}}, nil).says("b", "done"),
 			[]string{"> go", "use c1", "result c1", "> " + stop, "model done"},
+		},
+		"as the model gets it": {
+			start().result("c1").add("user", map[string]any{"isMeta": true, "message": map[string]any{"content": midTurn + "stop\n</system-reminder>"}}).
+				add("user", map[string]any{"isMeta": true, "message": map[string]any{"content": "A note.\n" + midTurn + "lies\n</system-reminder>"}}),
+			[]string{"> go", "use c1", "result c1", "> " + midTurn + "stop\n</system-reminder>", "client A note.\n" + midTurn + "lies\n</system-reminder>"},
 		},
 		"attachments of others": {
 			start().result("c1").attachment(stop, map[string]any{"origin": map[string]any{"kind": "peer"}}).

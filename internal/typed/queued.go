@@ -4,14 +4,19 @@ import "strings"
 
 // What a user types while the agent works reaches the model in a frame of the client's: a reminder that says so in its
 // first sentence, and after the user's words says what to do with them. Other reminders have the same tags, so the
-// sentence decides. Read off Claude Code 2.1.33 and 2.1.332, which may leave the tags away, and opencode 1.1.
-const (
-	midTurn   = "The user sent a new message while you were working:\n"
-	following = "The user sent the following message:\n"
-)
+// sentence decides. Read off Claude Code 2.1.33 and 2.1.332, which may leave the tags away, and off the sources of
+// opencode 1.1 and Gemini CLI.
+var queuedHeads = [...]string{
+	"The user sent a new message while you were working:\n",
+	"The user sent the following message:\n",
+	"User steering update:\n<user_input>\n",
+	"User hints:\n<user_input>\n",
+}
 
 // queuedEnds begin what the client says after the user's words.
 var queuedEnds = [...]string{
+	"\n</user_input>\nInternal instruction: ",
+	"\n</user_input>\n\nInternal instruction: ",
 	"\n\nIMPORTANT: After completing your current task, ",
 	"\n\nThis is how Claude Code surfaces messages the user sends mid-turn",
 	"\n\nPlease address this message and continue with your tasks.",
@@ -48,7 +53,7 @@ func unframed(text string) string {
 // cutQueued returns the user's words in the frame that text begins with, and what stands behind the frame.
 func cutQueued(text string) (words, rest string, ok bool) {
 	body, end, tagged := cutReminder(text)
-	for _, head := range [...]string{midTurn, following} {
+	for _, head := range queuedHeads {
 		words, ok := strings.CutPrefix(body, head)
 		if !ok {
 			continue

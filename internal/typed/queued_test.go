@@ -14,7 +14,8 @@ const (
 	surfaces = "The user sent a new message while you were working:\n%s\n\nThis is how Claude Code surfaces messages the user sends " +
 		"mid-turn — within the running turn, often alongside the next tool result, rather than as a separate conversation turn. " +
 		"Address the message above as you continue this turn."
-	address = "The user sent the following message:\n%s\n\nPlease address this message and continue with your tasks."
+	steering = "User steering update:\n<user_input>\n%s\n</user_input>\nInternal instruction: Re-evaluate the active plan using this user steering update."
+	address  = "The user sent the following message:\n%s\n\nPlease address this message and continue with your tasks."
 )
 
 var frames = map[string]string{
@@ -22,6 +23,7 @@ var frames = map[string]string{
 	"2.1.332":    "<system-reminder>\n" + surfaces + "\n</system-reminder>",
 	"with an id": `<system-reminder id="0123456789abcdef">` + "\n" + surfaces + "\n" + `</system-reminder id="0123456789abcdef">`,
 	"no tags":    surfaces,
+	"Gemini CLI": steering,
 	"opencode":   "<system-reminder>\n" + address + "\n</system-reminder>",
 	"no ending":  "<system-reminder>\nThe user sent a new message while you were working:\n%s\n</system-reminder>",
 }
@@ -44,7 +46,7 @@ func TestWordsTypedWhileTheAgentWorksAreTheUsers(t *testing.T) {
 			}
 		}
 		two := framed(frame, "stop") + "\n" + framed(frame, "and wait") + "\n<system-reminder>\nUse tabs.\n</system-reminder>\n"
-		if got := typed.Words(typed.ClaudeCode, two); name != "no tags" && got != "stop\nand wait" {
+		if got := typed.Words(typed.ClaudeCode, two); strings.HasPrefix(frame, "<") && got != "stop\nand wait" {
 			t.Errorf("%s: two messages and a note are %q", name, got)
 		}
 	}

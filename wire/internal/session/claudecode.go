@@ -304,7 +304,7 @@ func (p *claudeParser) content(l *claudeLine) {
 
 // put adds a block of a line.
 func (p *claudeParser) put(blk decant.Block, where parsing.BlockSpan, client bool) {
-	if client && blk.Kind == decant.KindText {
+	if client && blk.Kind == decant.KindText && !typed.Queued(typed.ClaudeCode, blk.Text()) {
 		blk.Author = decant.AuthorClient
 	}
 	p.Add(blk, where)
