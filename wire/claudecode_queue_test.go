@@ -235,6 +235,7 @@ func twice(lines []string) (out []string) {
 func drawLog(t *rapid.T) (log *claudeLog, typed []string) {
 	log = new(claudeLog).user("go")
 	waiting, n := 0, 0
+	attaches := rapid.Bool().Draw(t, "newer client")
 	queue := func() {
 		switch rapid.IntRange(0, 5).Draw(t, "queue") {
 		case 0, 1:
@@ -242,7 +243,7 @@ func drawLog(t *rapid.T) (log *claudeLog, typed []string) {
 			waiting++
 			log.queue("enqueue", fmt.Sprintf("note %d, please", n))
 		case 2:
-			if waiting > 0 {
+			if waiting > 0 && !attaches {
 				waiting--
 				log.queue("remove", "")
 				typed = append(typed, fmt.Sprintf("note %d, please", n-waiting))
@@ -269,6 +270,16 @@ func drawLog(t *rapid.T) (log *claudeLog, typed []string) {
 			}
 		}
 		queue()
+		if attaches && waiting > 0 {
+			words := fmt.Sprintf("note %d, please", n-waiting+1)
+			waiting--
+			var prompt any = words
+			if rapid.Bool().Draw(t, "parts") {
+				prompt = []any{map[string]any{"type": "text", "text": words}}
+			}
+			log.attachment(prompt, nil).queue("remove", words)
+			typed = append(typed, words)
+		}
 	}
 	log.says("end", "done").user("thanks").says("bye", "bye")
 	return log, typed

@@ -30,8 +30,8 @@ type claudeQueue struct {
 // claudeWords is a message in the queue.
 type claudeWords struct {
 	claudeLine
-	text string
-	time time.Time // when it was given to the model
+	text  string
+	given time.Time // when the model got it
 }
 
 // attachment makes the line of an attachment that holds the user's words a line of a message.
@@ -45,7 +45,7 @@ func (p *claudeParser) attachment(l *claudeLine) bool {
 		return false
 	}
 	text := p.prompt(m[1])
-	if text != "" && !p.person(text) {
+	if text != "" && !person(text) {
 		return false
 	}
 	l.content = m[1]
@@ -74,7 +74,7 @@ func (p *claudeParser) queued(l *claudeLine) {
 	switch p.Decoded(l.operation) {
 	case "enqueue":
 		again := p.seen(p.Records[l.record].At) // in a log that holds its lines twice
-		if !again && (l.words.IsZero() || p.person(text)) {
+		if !again && (l.words.IsZero() || person(text)) {
 			q.waiting = append(q.waiting, claudeWords{claudeLine: *l, text: text})
 		}
 	case "dequeue":
@@ -84,12 +84,12 @@ func (p *claudeParser) queued(l *claudeLine) {
 		}
 		q.leaving = true
 	case "remove":
-		if text != "" && !p.person(text) {
+		if text != "" && !person(text) {
 			return
 		}
 		reason := p.Decoded(l.reason)
 		if w, ok := q.take(text); ok && (reason == "" || reason == "absorbed_mid_turn") {
-			w.time = p.Time(l.time)
+			w.given = p.Time(l.time)
 			p.give(w, l)
 		}
 	case "popAll", "popOne":
@@ -98,7 +98,7 @@ func (p *claudeParser) queued(l *claudeLine) {
 }
 
 // person reports whether a person typed a text in the queue, where notes about tasks stand, too.
-func (p *claudeParser) person(text string) bool {
+func person(text string) bool {
 	return text != "" && !strings.HasPrefix(text, `{"task_id":`) && parsing.AuthorOf(typed.ClaudeCode, text) == decant.AuthorUser
 }
 
@@ -127,7 +127,7 @@ func (p *claudeParser) give(w claudeWords, l *claudeLine) {
 	case q.attached[w.text] > 0:
 		q.attached[w.text]--
 	default:
-		w.content, w.claudeLine.time, w.session = w.words, l.time, jsonspan.Span{}
+		w.content, w.time = w.words, l.time
 		q.given = append(q.given, w)
 	}
 	q.lines = append(q.lines, w.record, l.record)
@@ -144,7 +144,7 @@ func (p *claudeParser) settle(l *claudeLine) {
 	case p.Is(l.kind, `"assistant"`):
 		_, more := p.answers[p.Decoded(l.id)]
 		at := p.Time(l.time)
-		for !more && len(q.given) > 0 && (at.IsZero() || !at.Before(q.given[0].time)) {
+		for !more && len(q.given) > 0 && (at.IsZero() || !at.Before(q.given[0].given)) {
 			p.say(1)
 		}
 	case p.Is(l.kind, `"user"`):
