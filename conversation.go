@@ -75,6 +75,7 @@ type Message struct {
 	Time       time.Time // when it was recorded, zero when unknown
 	Usage      *Usage    // what the request that this message answers used, when recorded
 	Compaction bool      // a summary that the client itself put in place of everything before it
+	Fixed      bool      // every view has it: the client configures the model with it, or only its provider can read it
 }
 
 // Name returns the message's short name, "m12", or "decant" for one that Decant wrote.

@@ -20,6 +20,7 @@ func Check(view *decant.Conversation, rules Rules) []Violation {
 	default:
 		c.messages()
 	}
+	c.fixed()
 	slices.SortStableFunc(c.found, func(a, b Violation) int {
 		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Block, b.Block))
 	})

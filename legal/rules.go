@@ -98,6 +98,7 @@ const (
 	ItemOutputOrphan   Rule = "item-output-orphan"
 	ReasoningAlone     Rule = "reasoning-alone"
 	ReasoningMissing   Rule = "reasoning-missing"
+	FixedMissing       Rule = "fixed-missing"
 )
 
 // A Violation is one place where a view breaks a rule.

@@ -95,12 +95,12 @@ func (p *planner) checkpoint(least int) error {
 
 // commit decides on the checkpoint of [head, cut); what it covers needs no other decision any more.
 func (p *planner) commit(cut int, cp *decant.Checkpoint) {
-	loading := p.pins.loading
+	standing := p.pins.standing
 	p.edits.keep(func(d *decant.Decision) bool {
-		return d.Target.Message < cp.From || d.Target.Message > cp.To || loading[d.Target.Message]
+		return d.Target.Message < cp.From || d.Target.Message > cp.To || standing[d.Target.Message]
 	})
 	for i := p.bounds.head; i < cut; i++ {
-		if !loading[p.conv.Messages[i].Number] {
+		if !standing[p.conv.Messages[i].Number] {
 			p.sizes.view[i] = 0
 		}
 	}

@@ -41,7 +41,7 @@ func Fold(f Folding) (decant.Decision, bool) {
 	if len(ms) == 0 {
 		return decant.Decision{}, false
 	}
-	stay := loading(ms)
+	stay := standing(ms)
 	covered, kept := apart(ms, stay)
 	cp := &decant.Checkpoint{
 		From: ms[0].Number, To: ms[len(ms)-1].Number, Messages: len(covered), Kept: kept,

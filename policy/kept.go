@@ -7,19 +7,21 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// loading returns the numbers of the messages of those rounds in which a result makes tools known to the model.
-// No text can stand for such a result, and it has a place only behind its call, so a checkpoint covers what is
-// around these rounds and leaves them where they are.
-func loading(ms []decant.Message) map[int]bool {
-	var out map[int]bool
+// standing returns the numbers of the messages that no text can stand for, so that a checkpoint covers what is around
+// them: those that are fixed, and those of rounds in which a result makes tools known to the model, for it has a place
+// only behind its call.
+func standing(ms []decant.Message) map[int]bool {
+	out := map[int]bool{}
+	for i := range ms {
+		if ms[i].Fixed {
+			out[ms[i].Number] = true
+		}
+	}
 	loads := func(b decant.Block) bool { return b.Loads > 0 }
 	for _, r := range decant.Rounds(ms) {
 		round := ms[r.Start:r.End]
 		if !slices.ContainsFunc(round, func(m decant.Message) bool { return slices.ContainsFunc(m.Blocks, loads) }) {
 			continue
-		}
-		if out == nil {
-			out = map[int]bool{}
 		}
 		for i := range round {
 			out[round[i].Number] = true

@@ -16,7 +16,7 @@ import (
 // pins, with their whole batch, and the instructions that the agent was told to follow.
 type pins struct {
 	conv         *decant.Conversation
-	loading      map[int]bool               // numbers of messages that no checkpoint covers, see loading
+	standing     map[int]bool               // numbers of messages that no checkpoint covers, see the function
 	quotable     map[decant.Ref]decant.Hash // pins but for instructions
 	instructions map[decant.Ref]instruction // what the agent was told to follow
 	all          map[decant.Ref]decant.Hash // quotable, and instructions that stay whole
@@ -24,7 +24,7 @@ type pins struct {
 
 // pinsOf finds out what is pinned in a conversation.
 func pinsOf(ctx context.Context, c *decant.Conversation, o *PlanOptions) *pins {
-	p := &pins{conv: c, loading: loading(c.Messages), quotable: AllPins(c, o.Preset, o.Pinned)}
+	p := &pins{conv: c, standing: standing(c.Messages), quotable: AllPins(c, o.Preset, o.Pinned)}
 	if !o.Quick {
 		p.instructions = instructions(ctx, c, o.Estimator, min(mostInstructions, o.Target/3))
 	}
@@ -38,7 +38,7 @@ func (p *pins) count(tokens []int, counter decant.Counter) []int {
 	quotes := make([]int, 1, len(p.conv.Messages)+1)
 	for i := range p.conv.Messages {
 		n := 0
-		if p.loading[p.conv.Messages[i].Number] {
+		if p.standing[p.conv.Messages[i].Number] {
 			n = tokens[i]
 		} else if text, _ := p.quote(p.conv.Messages[i : i+1]); text != "" {
 			n = counter.Count(text)

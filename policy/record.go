@@ -43,7 +43,7 @@ type passage struct {
 // passage returns [from, to) as a passage whose checkpoint may have budget tokens beside what it quotes.
 func (r *recorder) passage(ctx context.Context, from, to, budget int) *passage {
 	all := r.conv.Messages[from:to]
-	covered, kept := apart(all, r.pins.loading)
+	covered, kept := apart(all, r.pins.standing)
 	form, est := r.opts.Preset.Summary, r.opts.Estimator
 	p := &passage{covered: covered, checkpoint: decant.Checkpoint{
 		Number: 1, From: all[0].Number, To: all[len(all)-1].Number,

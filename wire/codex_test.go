@@ -34,7 +34,6 @@ func TestCodexItemsOfEveryKind(t *testing.T) {
 		codexItem(`{"type":"something_new","x":1}`),
 	)
 	want := []string{
-		`system text   "client" images=0 be brief`,
 		"user text   \"client\" images=0 <environment_context>\n</environment_context>",
 		`user text   "user" images=0 go`,
 		`assistant thinking   "model" images=0 hm`,
@@ -46,22 +45,22 @@ func TestCodexItemsOfEveryKind(t *testing.T) {
 		"tool result c1 exec_command \"tool\" images=0 Process exited with code 1\nOutput:\nno",
 		`tool result c2 apply_patch "tool" images=0 done`,
 		`tool result c3 local_shell "tool" images=0 {"type":"input_text","text":"a.go"}`,
-		`assistant opaque  something_new "model" images=0 something_new`,
+		`system opaque  something_new "client" images=0 something_new`,
 	}
 	c := d.Conversation
 	if diff := cmp.Diff(want, outline(c.Messages)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if len(c.Messages) != 5 {
-		t.Errorf("got %d messages, want 5: neighbouring items of one side are one message", len(c.Messages))
+	if len(c.Messages) != 4 {
+		t.Errorf("got %d messages, want 4: neighbouring items of one side are one message", len(c.Messages))
 	}
-	if c.ID != "s1" || c.Model != "gpt-5.5" || len(c.Fixed.System) != 1 || c.Fixed.System[0].Text() != "You are Codex." {
+	if c.ID != "s1" || c.Model != "gpt-5.5" || len(c.Fixed.System) != 2 || c.Fixed.System[0].Text() != "You are Codex." || c.Fixed.System[1].Text() != "be brief" {
 		t.Errorf("got id %q, model %q, system %v", c.ID, c.Model, c.Fixed.System)
 	}
-	if bs := c.Messages[3].Blocks; !bs[0].Error || bs[1].Error {
+	if bs := c.Messages[2].Blocks; !bs[0].Error || bs[1].Error {
 		t.Error("want an error for exit code 1 and none without an exit code")
 	}
-	if !c.Messages[2].Blocks[0].Signed {
+	if !c.Messages[1].Blocks[0].Signed {
 		t.Error("reasoning with encrypted content is not signed")
 	}
 }

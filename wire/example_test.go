@@ -94,7 +94,7 @@ func ExampleParse() {
 	}
 	// Output:
 	// claude-code 138 true true <nil>
-	// codex 111 true true <nil>
+	// codex 110 true true <nil>
 	// pi 6 true true <nil>
 	// anthropic 56 true true <nil>
 	// openai-chat 31 true true <nil>

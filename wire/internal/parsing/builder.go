@@ -66,6 +66,14 @@ func (b *Builder) Current() *decant.Message {
 // Size returns how many blocks the message under construction has so far.
 func (b *Builder) Size() int { return len(b.blocks.current()) }
 
+// Newest returns the newest block of the message under construction, nil when it has none.
+func (b *Builder) Newest() *decant.Block {
+	if n := b.Size(); n > 0 {
+		return &b.blocks.current()[n-1]
+	}
+	return nil
+}
+
 // DropBlocks takes all blocks from the message under construction, for a content that stands in it twice.
 func (b *Builder) DropBlocks() {
 	b.blocks.drop()

@@ -92,6 +92,9 @@ func (in *Source) Find(s jsonspan.Span, name string) jsonspan.Span {
 // Members returns the members of the object at s with the given names, in the order of the names. See
 // [jsonedit.Members].
 func (in *Source) Members(s jsonspan.Span, names ...string) []jsonspan.Span {
+	if s.IsZero() {
+		return make([]jsonspan.Span, len(names))
+	}
 	return jsonedit.Members(in.Src, s, names...)
 }
 

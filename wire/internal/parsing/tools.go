@@ -1,12 +1,14 @@
 package parsing
 
 import (
+	"slices"
+
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
 )
 
-// Tools reads the list of tools and returns where the definitions are.
+// Tools reads a list of tools, adds them to the fixed part, and returns where the definitions are.
 func (b *Builder) Tools(list jsonspan.Span) []jsonspan.Span {
 	if list.IsZero() {
 		return nil
@@ -19,9 +21,9 @@ func (b *Builder) Tools(list jsonspan.Span) []jsonspan.Span {
 	if len(defs) == 0 {
 		return nil
 	}
-	b.Conv.Fixed.Tools = make([]decant.Tool, len(defs))
-	for i, def := range defs {
-		b.Conv.Fixed.Tools[i] = b.tool(def)
+	b.Conv.Fixed.Tools = slices.Grow(b.Conv.Fixed.Tools, len(defs))
+	for _, def := range defs {
+		b.Conv.Fixed.Tools = append(b.Conv.Fixed.Tools, b.tool(def))
 	}
 	return defs
 }

@@ -152,7 +152,7 @@ func (p *chatParser) message(sc *jsonspan.Scanner) error {
 			p.system(&m)
 			return nil
 		}
-		p.Start(decant.RoleSystem)
+		p.Start(decant.RoleSystem).Fixed = true
 	case "user":
 		p.Start(decant.RoleUser)
 	case "assistant":

@@ -87,7 +87,7 @@ func (l *normalizer) message(was *decant.Message) []decant.Message {
 			m.Blocks = append(m.Blocks, *b)
 			continue
 		}
-		if t, ok := spoken(b, was.Compaction); ok {
+		if t, ok := spoken(b, was); ok {
 			m.Blocks = append(m.Blocks, t)
 		}
 	}
@@ -130,10 +130,15 @@ func pair(ms []decant.Message) (answers map[*decant.Block]*decant.Block, orphan 
 	return answers, orphan
 }
 
+// unreadable stands for a summary that a provider has encrypted for itself.
+const unreadable = "[the provider had summarised earlier messages here, in a form that only it can read]"
+
 // spoken returns a block as text, and false when it has nothing to say to another model.
-func spoken(b *decant.Block, compaction bool) (decant.Block, bool) {
+func spoken(b *decant.Block, in *decant.Message) (decant.Block, bool) {
 	switch {
-	case b.Kind == decant.KindThinking, b.Kind == decant.KindOpaque && !compaction:
+	case b.Kind == decant.KindOpaque && in.Fixed && in.Role == decant.RoleAssistant:
+		return decant.Block{Kind: decant.KindText, Author: decant.AuthorDecant, Content: decant.Text(unreadable)}, true
+	case b.Kind == decant.KindThinking, b.Kind == decant.KindOpaque && !in.Compaction:
 		return decant.Block{}, false
 	case b.Kind == decant.KindResult:
 		t := "[result of a call that is not in this conversation]\n" + b.Text()

@@ -12,9 +12,9 @@ import (
 // ParseResponses reads a request body of the Responses API (docs/reference/openai.md, "Responses").
 //
 // Neighbouring items of the assistant's side (reasoning, text, calls) are one message; every output of a
-// call is a message of its own, and so is every message of another role. A compaction item begins a
-// message and hides what came before. Instructions and the system and developer messages before the
-// first other item are the system prompt.
+// call is a message of its own, and so is every message of another role. What configures the model (see [Configures]) is
+// the fixed part where it stands before the first other item, and a message that every view has behind that. So is a
+// compaction item: only the provider can read what it stands for.
 func ParseResponses(src []byte) (*parsing.Document, error) {
 	src, err := validObject(src)
 	if err != nil {
@@ -64,7 +64,7 @@ type responsesParser struct {
 // input consumes the list of items, or the one text that may stand in its place.
 func (p *responsesParser) input(sc *jsonspan.Scanner) error {
 	p.Restart()
-	p.Conv.Fixed.System = nil
+	p.Conv.Fixed.System, p.Conv.Fixed.Tools = nil, nil
 	p.body.List, p.body.Bare, p.body.Items = jsonspan.Span{Start: sc.Pos()}, false, nil
 	switch sc.Kind() {
 	case '"':
@@ -92,7 +92,7 @@ func (p *responsesParser) input(sc *jsonspan.Scanner) error {
 
 // responseItem is where the known members of an item stand; zero: absent.
 type responseItem struct {
-	span, kind, role, content, callID, name, arguments, input, action, output, summary, encrypted, other jsonspan.Span
+	span, kind, role, content, callID, name, arguments, input, action, output, summary, encrypted, tools, other jsonspan.Span
 }
 
 // field returns where the span of the member with a name goes.
@@ -120,6 +120,8 @@ func (it *responseItem) field(name []byte) *jsonspan.Span {
 		return &it.summary
 	case "encrypted_content":
 		return &it.encrypted
+	case "tools":
+		return &it.tools
 	}
 	return &it.other
 }
@@ -134,6 +136,10 @@ func (p *responsesParser) item(sc *jsonspan.Scanner) error {
 	kind := p.Interned(it.kind)
 	if kind == "" && !it.role.IsZero() {
 		kind = "message"
+	}
+	if Configures(kind, p.Interned(it.role), p.Newest()) {
+		p.configure(kind, &it)
+		return nil
 	}
 	if kind == "message" {
 		return p.message(&it)
@@ -156,10 +162,11 @@ func (p *responsesParser) begin(kind string, k decant.Kind) {
 	switch {
 	case k == decant.KindResult:
 		p.Start(decant.RoleTool)
-	case kind == "compaction":
-		p.Start(decant.RoleAssistant).Compaction = true
+	case IsCompaction(kind):
+		m := p.Start(decant.RoleAssistant)
+		m.Fixed, m.Compaction = true, m.Number == 1
 	case kind == "compaction_trigger":
-		p.Start(decant.RoleUser)
+		p.Start(decant.RoleUser).Fixed = true
 	default:
 		p.assistant()
 	}
@@ -167,7 +174,7 @@ func (p *responsesParser) begin(kind string, k decant.Kind) {
 
 // assistant makes sure that the message under construction is one of the assistant.
 func (p *responsesParser) assistant() {
-	if m := p.Current(); m == nil || m.Role != decant.RoleAssistant {
+	if m := p.Current(); m == nil || m.Role != decant.RoleAssistant || m.Fixed {
 		p.Start(decant.RoleAssistant)
 	}
 }
@@ -179,15 +186,15 @@ func (p *responsesParser) message(it *responseItem) error {
 		p.assistant()
 	case "user":
 		p.Start(decant.RoleUser)
-	case "system", "developer":
-		if len(p.Conv.Messages) == 0 {
-			p.system(it)
-			return nil
-		}
-		p.Start(decant.RoleSystem)
 	default:
 		return parsing.FieldError(it.span.Start, parsing.Indexed("input", len(p.body.Items))+".role", "want user, assistant, system or developer")
 	}
+	p.content(it)
+	return nil
+}
+
+// content adds the content of an item to the message under construction.
+func (p *responsesParser) content(it *responseItem) {
 	at, n := p.own(it), p.Size()
 	for _, e := range p.parts(it.content) {
 		e.at.Item = at
@@ -196,17 +203,28 @@ func (p *responsesParser) message(it *responseItem) error {
 	if p.Size() == n {
 		p.Add(decant.Block{Kind: decant.KindOpaque}, parsing.BlockSpan{Span: it.content, Kind: parsing.NoContent, Item: at})
 	}
-	return nil
 }
 
-// system adds an item to the fixed part.
-func (p *responsesParser) system(it *responseItem) {
+// configure adds an item that configures the model: to the fixed part, or as a message behind the first other item.
+func (p *responsesParser) configure(kind string, it *responseItem) {
+	if len(p.Conv.Messages) > 0 {
+		p.Start(decant.RoleSystem).Fixed = true
+		if kind == "message" {
+			p.content(it)
+			return
+		}
+		blk, s := p.block(kind, it)
+		s.Item = p.own(it)
+		p.Add(blk, s)
+		return
+	}
 	p.body.Items = append(p.body.Items, render.Item{Span: it.span})
 	f := &p.Conv.Fixed
 	for _, e := range p.parts(it.content) {
 		e.block.Author = decant.AuthorClient
 		f.System = append(f.System, e.block)
 	}
+	p.Tools(it.tools)
 }
 
 // parts returns the blocks of a message's content.
@@ -248,6 +266,9 @@ func (p *responsesParser) block(kind string, it *responseItem) (decant.Block, pa
 		blk.Kind = decant.KindOpaque // encrypted: nothing to read
 	default:
 		blk.Kind, s.Text, s.Form = decant.KindOpaque, it.span, contents.FormRaw
+		if kind == "tool_search_output" && !it.tools.IsZero() {
+			blk.Loads = len(jsonedit.Elements(p.Src, it.tools))
+		}
 	}
 	if blk.Kind == decant.KindUse || blk.Kind == decant.KindResult {
 		blk.CallID, blk.Name = p.Interned(it.callID), p.Interned(it.name)

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"encoding/hex"
 	"maps"
 	"strconv"
 
@@ -19,6 +18,8 @@ type claudeCode struct {
 }
 
 func (claudeCode) dialect() render.Dialect { return request.AnthropicDialect{} }
+
+func (claudeCode) edits() bool { return true }
 
 // rewrite writes what the client resumes from: a boundary, and behind it the messages of the view with
 // the summary among them, each line linked to the one before. The client follows parentUuid from the
@@ -156,9 +157,9 @@ func (c *claudeWriter) begin() {
 	c.began = true
 	h := c.cover
 	id := c.uuid("boundary", c.point.Text())
-	o := c.open([]byte("null"), func(o *jsonedit.Object) { o.Raw("logicalParentUuid", orNull(h.uuid.Of(c.Src))) })
+	o := c.open([]byte("null"), func(o *jsonedit.Object) { o.Raw("logicalParentUuid", or(h.uuid.Of(c.Src), "null")) })
 	o.Str("type", "system").Str("subtype", "compact_boundary").Str("content", "Conversation compacted")
-	o.Raw("isMeta", []byte("false")).Raw("timestamp", orNull(c.moment())).Raw("uuid", id).Str("level", "info")
+	o.Raw("isMeta", []byte("false")).Raw("timestamp", or(c.moment(), "null")).Raw("uuid", id).Str("level", "info")
 	meta := new(jsonedit.Object).Str("trigger", "manual").Raw("preTokens", strconv.AppendInt(nil, int64(c.before()), 10)).End()
 	c.out.line(o.Raw("compactMetadata", meta).End())
 	c.chain.follow(id)
@@ -187,7 +188,7 @@ func (c *claudeWriter) add(ms []*decant.Message) {
 		case role == "user" && m.Number == 0:
 			o.Raw("isMeta", []byte("true"))
 		}
-		c.out.line(o.Raw("uuid", id).Raw("timestamp", orNull(time)).End())
+		c.out.line(o.Raw("uuid", id).Raw("timestamp", or(time, "null")).End())
 		c.chain.follow(id)
 	}
 }
@@ -250,19 +251,7 @@ func (c *claudeWriter) open(parent []byte, more func(*jsonedit.Object)) *jsonedi
 	return o
 }
 
-// uuid returns the id of a new line as a JSON string. It follows from the session, the line's place
-// and what it says, so that the same view gives the same file (RFC 9562, section 5.8).
+// uuid returns the id of a new line as a JSON string.
 func (c *claudeWriter) uuid(kind, text string) []byte {
-	h := decant.HashText("decant\x00" + c.Conv.ID + "\x00" + string(c.chain.last) + "\x00" + kind + "\x00" + text)
-	h[6] = h[6]&0x0f | 0x80
-	h[8] = h[8]&0x3f | 0x80
-	x := hex.EncodeToString(h[:])
-	return jsonedit.Quote(x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:])
-}
-
-func orNull(raw []byte) []byte {
-	if len(raw) == 0 {
-		return []byte("null")
-	}
-	return raw
+	return uuid(c.Conv.ID, string(c.chain.last), kind, text)
 }

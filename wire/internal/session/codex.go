@@ -18,6 +18,9 @@ import (
 // are neighbouring results. session_meta holds the system prompt, turn_context the model. A
 // token_count event tells the usage of the request that the newest answer came from.
 //
+// Items that configure the model (see [request.Configures]) are the fixed part where they stand before the first other
+// item of a history, and messages that every view has behind that.
+//
 // A compacted line replaces the history so far by the items in its replacement_history, which become
 // messages of their own; the first of them carries the mark [decant.Message.Compaction]. In older
 // files it has only a summary. A thread_rolled_back event takes back the newest turns: their
@@ -27,7 +30,7 @@ func ParseCodex(src []byte) (*parsing.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := codexParser{session: s, answer: -1}
+	p := codexParser{session: s, answer: -1, leads: true}
 	back := p.rolledBack()
 	for i := range p.Records {
 		p.record(i, back[i])
@@ -35,7 +38,8 @@ func ParseCodex(src []byte) (*parsing.Document, error) {
 	if len(p.Conv.Messages) == 0 && !p.meta {
 		return nil, fmt.Errorf("no line holds an item of a conversation: %w", parsing.ErrFormat)
 	}
-	return s.close(codex{}), nil
+	p.Conv.Fixed.Version = contents.Version(&p.Conv.Fixed)
+	return s.close(codex{p.fixed, p.numbered}), nil
 }
 
 type codexParser struct {
@@ -43,12 +47,19 @@ type codexParser struct {
 	answer  int  // index of the newest assistant message without usage, -1: none
 	compact bool // the next message is the first of a replaced history
 	meta    bool // a session_meta line was read
+
+	leads bool           // no item but such as configure the model was read of this history
+	fixed []int          // those items
+	base  []decant.Block // the system prompt in the session_meta line
+
+	numbered bool // lines have ordinals
 }
 
 // record reads one line. A line that was rolled back keeps its place and adds nothing.
 func (p *codexParser) record(i int, back bool) {
-	m := p.Members(p.Records[i].At, "type", "payload", "timestamp")
+	m := p.Members(p.Records[i].At, "type", "payload", "timestamp", "ordinal")
 	payload := m[1]
+	p.numbered = p.numbered || !m[3].IsZero()
 	switch p.Interned(m[0]) {
 	case "session_meta":
 		p.sessionMeta(payload)
@@ -88,9 +99,8 @@ func (p *codexParser) sessionMeta(payload jsonspan.Span) {
 	if text.IsZero() || p.Src[text.Start] != '"' {
 		return
 	}
-	f := &p.Conv.Fixed
-	f.System = []decant.Block{{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.Text(text)}}
-	f.Version = contents.Version(f)
+	p.base = []decant.Block{{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.Text(text)}}
+	p.Conv.Fixed.System = p.base
 }
 
 // tokens reads the usage in a token_count event. Input tokens include the cached ones there.
@@ -117,6 +127,8 @@ func (p *codexParser) compacted(rec int, payload, time jsonspan.Span) {
 	m := p.Members(payload, "message", "replacement_history")
 	p.compact, p.answer = true, -1
 	if items := p.List(m[1]); len(items) > 0 {
+		p.leads, p.fixed = true, nil
+		p.Conv.Fixed.System, p.Conv.Fixed.Tools = p.base, nil
 		for _, it := range items {
 			p.item(rec, it, time)
 		}
@@ -147,7 +159,7 @@ func (p *codexParser) message(role decant.Role, time jsonspan.Span) {
 // side starts a message of the given role unless the newest one has it already and takes items of
 // its neighbours.
 func (p *codexParser) side(role decant.Role, time jsonspan.Span) {
-	if m := p.Current(); m == nil || m.Role != role || p.compact {
+	if m := p.Current(); m == nil || m.Role != role || m.Fixed || p.compact {
 		p.message(role, time)
 	}
 	if role == decant.RoleAssistant {

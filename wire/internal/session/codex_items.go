@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
 	"github.com/decantdev/decant"
@@ -9,6 +10,7 @@ import (
 	"github.com/decantdev/decant/wire/internal/contents"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 	"github.com/decantdev/decant/wire/internal/parsing"
+	"github.com/decantdev/decant/wire/internal/request"
 )
 
 // item reads one item of the Responses API.
@@ -18,7 +20,12 @@ func (p *codexParser) item(rec int, v, time jsonspan.Span) {
 	if kind == "ghost_snapshot" || kind == "" && m[1].IsZero() { // a git commit of the client's, never sent
 		return
 	}
-	if kind == "message" || kind == "" || kind == "agent_message" {
+	if request.Configures(kind, p.Interned(m[1]), p.Newest()) {
+		p.configure(rec, v, kind, m, time)
+		return
+	}
+	p.leads = false
+	if said(kind) {
 		p.messageItem(rec, v, kind, m, time)
 		return
 	}
@@ -27,15 +34,45 @@ func (p *codexParser) item(rec int, v, time jsonspan.Span) {
 	switch {
 	case blk.Kind == decant.KindResult:
 		role = decant.RoleTool
-	case kind == "compaction" || kind == "compaction_summary" || kind == "context_compaction":
+	case request.IsCompaction(kind):
 		role = decant.RoleUser
 		p.compact = p.compact || p.Current() == nil
 	}
 	if role == decant.RoleUser {
 		p.message(role, time)
+		p.Current().Fixed = true
 	} else {
 		p.side(role, time)
 	}
+	where.Item = p.hold(rec, v, jsonspan.Span{})
+	p.Add(blk, where)
+}
+
+// said reports whether items of a type hold a message.
+func said(kind string) bool { return kind == "message" || kind == "" || kind == "agent_message" }
+
+// configure reads an item that configures the model, with its members type, role and content. The client writes the
+// system prompt of the session_meta line once more as an item: it counts once.
+func (p *codexParser) configure(rec int, v jsonspan.Span, kind string, m []jsonspan.Span, time jsonspan.Span) {
+	if p.leads {
+		p.fixed = append(p.fixed, p.holdFixed(rec, v))
+		for _, e := range p.List(m[2]) {
+			blk, _ := p.codexPart(e)
+			if blk.Author = decant.AuthorClient; len(p.base) == 0 || blk.Hash() != p.base[0].Hash() {
+				p.Conv.Fixed.System = append(slices.Clip(p.Conv.Fixed.System), blk)
+			}
+		}
+		p.Tools(p.Find(v, "tools"))
+		return
+	}
+	if said(kind) {
+		p.messageItem(rec, v, kind, m, time)
+		p.Current().Fixed = true
+		return
+	}
+	p.message(decant.RoleSystem, time)
+	p.Current().Fixed = true
+	blk, where := p.codexBlock(kind, v)
 	where.Item = p.hold(rec, v, jsonspan.Span{})
 	p.Add(blk, where)
 }
@@ -117,6 +154,9 @@ func (p *codexParser) codexBlock(kind string, v jsonspan.Span) (decant.Block, pa
 	default:
 		s.Text, s.Form = v, contents.FormRaw
 		blk = decant.Block{Kind: decant.KindOpaque, Name: kind, Signed: !m[8].IsZero() && !jsonedit.IsNull(m[8].Of(p.Src))}
+		if kind == "tool_search_output" {
+			blk.Loads = len(p.List(p.Find(v, "tools")))
+		}
 	}
 	blk.Content = p.ContentAt(s)
 	return blk, s

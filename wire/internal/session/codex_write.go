@@ -1,6 +1,10 @@
 package session
 
 import (
+	"bytes"
+	"slices"
+	"strconv"
+
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
@@ -10,166 +14,244 @@ import (
 )
 
 // codex writes rollouts of the Codex command line.
-type codex struct{}
+type codex struct {
+	fixed    []int // items of the newest history that are the fixed part
+	numbered bool  // lines have ordinals
+}
 
 func (codex) dialect() render.Dialect { return request.ResponsesDialect{} }
 
-// rewrite writes what the client resumes from: a compacted record, whose replacement_history holds
-// the messages of the view up to the checkpoint, and the lines of the messages behind it. Lines of type
-// session_meta always stay; of those of type turn_context that go with what is left out the newest
-// stays, because it holds the model.
-func (codex) rewrite(w *writer) []byte {
-	c := codexWriter{writer: w, turn: -1}
-	if c.point != nil {
-		c.until = w.behind(c.point)
+// edits is so for rollouts without ordinals. The client has an index of the others.
+func (f codex) edits() bool { return !f.numbered }
+
+// rewrite writes what the client writes when it compacts: a compacted line behind everything that there is. The client
+// reads back to the newest one. It never makes a rollout shorter, and its index of the rollout cannot follow one that is.
+//
+// The line's replacement_history holds what configures the model and the messages of the view up to the checkpoint. Those
+// behind it follow as lines. Between them stand the settings, without which the client would configure the model anew.
+func (f codex) rewrite(w *writer) []byte {
+	c := codexWriter{writer: w, Source: parsing.NewSource(w.Src, 0), codex: f, tail: len(w.Conv.Messages) + 1}
+	if w.point != nil {
+		c.tail = w.behind(w.point)
 	}
-	for rec := range w.records {
-		c.record(rec)
+	c.survey()
+	if c.out.text = slices.Clone(w.Src); !bytes.HasSuffix(w.Src, []byte("\n")) {
+		c.out.text = append(c.out.text, c.out.lineBreak...)
 	}
-	c.compacted()
-	c.add(w.fresh[0])
+	ms := w.View.Live()
+	head := len(ms)
+	for i := range ms {
+		if &ms[i] == w.point {
+			head = i + 1
+		}
+	}
+	c.compacted(ms[:head])
+	c.settings()
+	for i := range ms[head:] {
+		c.message(&ms[head+i])
+	}
 	return c.out.text
 }
 
 type codexWriter struct {
 	*writer
-	until int           // Number of the first message behind the checkpoint
-	done  bool          // the compacted record is written
-	kept  bool          // the newest line that holds an item stayed
-	turn  int           // the newest turn_context that was left out and may be needed, -1: none
-	time  jsonspan.Span // of the newest line that holds an item
+	parsing.Source
+	codex
+	tail     int // Number of the first message behind the checkpoint
+	lines    codexLines
+	ordinal  int // of the next line, where lines have one
+	sequence int // newest number of an item, where items have one
 }
 
-// record writes the line in record rec if it stays.
-func (c *codexWriter) record(rec int) {
-	m := jsonedit.Members(c.Src, c.records[rec].At, "type", "timestamp")
-	if len(c.held[rec]) == 0 {
-		c.other(rec, string(m[0].Of(c.Src)))
-		return
-	}
-	c.kept = false
-	entire := c.entire(rec, string(m[0].Of(c.Src)))
-	for _, i := range c.held[rec] {
-		number := c.Items[i].Owner
-		if number < c.until {
-			continue // in the compacted record
+// codexLines are the payloads and records that a compacted line follows from; zero: there is none.
+type codexLines struct {
+	meta, compacted, turn, started jsonspan.Span
+	behind                         int   // the first record behind the compacted line
+	world                          []int // records of the newest state and of its changes
+	context, usage                 []int // the newest record of that kind
+}
+
+// survey finds the lines that what is written follows from.
+func (c *codexWriter) survey() {
+	for rec := range c.records {
+		m := c.line(rec)
+		if !m[2].IsZero() {
+			c.ordinal = max(c.ordinal, c.Number(m[2])+1)
 		}
-		c.compacted()
-		c.add(c.fresh[number])
-		delete(c.fresh, number)
-		c.time = m[1]
-		if !c.keep[i] {
+		c.sequence = max(c.sequence, c.Number(c.Find(m[3], "history_sequence")))
+		switch string(m[0].Of(c.Src)) {
+		case `"session_meta"`:
+			if c.lines.meta.IsZero() {
+				c.lines.meta = m[1]
+			}
+		case `"compacted"`:
+			c.lines.compacted, c.lines.behind, c.lines.world = m[1], rec+1, nil
+			for _, e := range c.List(c.Find(m[1], "replacement_history_metadata")) {
+				c.sequence = max(c.sequence, c.Number(c.Find(e, "history_sequence")))
+			}
+		case `"world_state"`:
+			if c.Is(c.Find(m[1], "full"), "true") {
+				c.lines.world = nil
+			}
+			c.lines.world = append(c.lines.world, rec)
+		case `"turn_context"`:
+			c.lines.turn, c.lines.context = m[1], []int{rec}
+		case `"event_msg"`:
+			c.event(rec, m[1])
+		}
+	}
+}
+
+func (c *codexWriter) event(rec int, payload jsonspan.Span) {
+	switch string(c.Find(payload, "type").Of(c.Src)) {
+	case `"task_started"`:
+		c.lines.started = payload
+	case `"token_count"`:
+		if !c.Find(c.Find(payload, "info"), "last_token_usage").IsZero() {
+			c.lines.usage = []int{rec}
+		}
+	}
+}
+
+// line returns the members of a record: type, payload, ordinal and metadata.
+func (c *codexWriter) line(rec int) []jsonspan.Span {
+	return c.Members(c.records[rec].At, "type", "payload", "ordinal", "metadata")
+}
+
+// compacted writes the compacted line with the messages that it replaces the history by.
+func (c *codexWriter) compacted(ms []decant.Message) {
+	var items, about [][]byte
+	for _, i := range c.fixed {
+		items, about = append(items, c.at(c.Items[i].Span)), append(about, c.about(i))
+	}
+	for i := range ms {
+		for _, it := range c.items(&ms[i]) {
+			items, about = append(items, it.text), append(about, it.about)
+		}
+	}
+	message := ""
+	if c.point != nil {
+		message = c.point.Text()
+	}
+	payload := new(jsonedit.Object).Str("message", message).Raw("replacement_history", jsonedit.List(items))
+	if c.numbered {
+		c.window(payload.Raw("replacement_history_metadata", jsonedit.List(about)))
+	}
+	c.out.line(c.open("compacted", c.moment()).Raw("payload", payload.End()).End())
+}
+
+// A codexItem is an item as it is written, with what the client notes about it.
+type codexItem struct {
+	text, about []byte
+	rec         int // the line that holds the item and nothing else, -1: there is none
+}
+
+// items returns the items of a message of the view.
+func (c *codexWriter) items(m *decant.Message) (out []codexItem) {
+	for i, it := range c.Items {
+		if m.Number == 0 || it.Owner != m.Number || !c.keep[i] {
 			continue
 		}
-		c.context()
-		if !entire {
-			c.put(c.source(i)...)
-		} else if !c.kept {
-			c.out.line(c.at(c.records[rec].At))
+		if c.Spans[it.Owner-1] != nil && c.Spans[it.Owner-1][0].Kind == parsing.MemberValue {
+			break // the summary of a compacted line without a history is no item yet
 		}
-		c.kept = true
-	}
-	c.time = m[1]
-}
-
-// entire reports whether a line stays as it is: all of its items stay, nothing comes between them, and
-// it is not the compacted record of an earlier compaction behind a newer one.
-func (c *codexWriter) entire(rec int, kind string) bool {
-	if kind == `"compacted"` && c.point != nil {
-		return false
-	}
-	for k, i := range c.held[rec] {
-		number := c.Items[i].Owner
-		if !c.keep[i] || number < c.until || k > 0 && c.fresh[number] != nil {
-			return false
+		rec := c.recordOf[i]
+		if !c.Is(c.line(rec)[0], `"response_item"`) {
+			rec = -1
 		}
+		out = append(out, codexItem{c.at(it.Span), c.about(i), rec})
 	}
-	return true
-}
-
-// other writes a line that holds no item if it stays.
-func (c *codexWriter) other(rec int, kind string) {
-	switch {
-	case kind == `"session_meta"` || c.whole || c.kept:
-		c.out.line(c.at(c.records[rec].At))
-	case kind == `"turn_context"`:
-		c.turn = rec
+	if out != nil {
+		return out
 	}
-}
-
-// context writes the turn_context that was left out last.
-func (c *codexWriter) context() {
-	if c.turn >= 0 {
-		c.out.line(c.at(c.records[c.turn].At))
-		c.turn = -1
-	}
-}
-
-// source returns an item of the source as items of the API. The summary of a compacted record without
-// a history is none yet.
-func (c *codexWriter) source(i int) [][]byte {
-	it := c.Items[i]
-	if c.Spans[it.Owner-1] != nil && c.Spans[it.Owner-1][0].Kind == parsing.MemberValue {
-		return c.Dialect.Items(c.viewed(it.Owner), nil)
-	}
-	return [][]byte{c.at(it.Span)}
-}
-
-// compacted writes the compacted record, once.
-func (c *codexWriter) compacted() {
-	if c.done || c.point == nil {
-		return
-	}
-	c.done = true
-	var history [][]byte
-	for i := range c.View.Messages {
-		m := &c.View.Messages[i]
-		history = append(history, c.history(m)...)
-		if m == c.point {
-			break
-		}
-	}
-	payload := new(jsonedit.Object).Str("message", c.point.Text()).Raw("replacement_history", jsonedit.List(history)).End()
-	c.out.line(c.open("compacted", c.moment()).Raw("payload", payload).End())
-	c.context()
-}
-
-// history returns the items that a message before the checkpoint has in the compacted record.
-func (c *codexWriter) history(m *decant.Message) [][]byte {
-	var out [][]byte
-	for i, it := range c.Items {
-		if it.Owner == m.Number && c.keep[i] {
-			out = append(out, c.source(i)...)
-		}
-	}
-	if out == nil {
-		return c.Dialect.Items(m, c.Copied)
+	for _, text := range c.Dialect.Items(m, c.Copied) {
+		out = append(out, codexItem{text, c.news(), -1})
 	}
 	return out
 }
 
-// add writes messages that are not in the source.
-func (c *codexWriter) add(ms []*decant.Message) {
-	for _, m := range ms {
-		if m == c.point || c.until > 0 && m.Number > 0 && m.Number < c.until {
+// about returns what the client has noted about an item of the source.
+func (c *codexWriter) about(i int) []byte {
+	m := c.line(c.recordOf[i])
+	if !m[3].IsZero() {
+		return m[3].Of(c.Src)
+	}
+	notes := c.List(c.Find(m[1], "replacement_history_metadata"))
+	for k, e := range c.List(c.Find(m[1], "replacement_history")) {
+		if e == c.Items[i].Span && k < len(notes) {
+			return notes[k].Of(c.Src)
+		}
+	}
+	return c.news()
+}
+
+// news returns what the client would note about a new item.
+func (c *codexWriter) news() []byte {
+	c.sequence++
+	return new(jsonedit.Object).Raw("history_sequence", number(c.sequence)).Raw("sampled_through_sequence", number(c.sequence-1)).
+		Raw("client_authored", []byte("false")).Str("model_search_state", "unused").End()
+}
+
+// message writes the lines of a message behind the checkpoint.
+func (c *codexWriter) message(m *decant.Message) {
+	for _, it := range c.items(m) {
+		if it.rec >= 0 {
+			c.again(it.rec)
 			continue
 		}
-		c.put(c.Dialect.Items(m, c.Copied)...)
+		at := c.moment()
+		if !m.Time.IsZero() {
+			at = jsonedit.Quote(m.Time.UTC().Format("2006-01-02T15:04:05.000Z"))
+		}
+		o := c.open("response_item", at)
+		if c.numbered {
+			o.Raw("metadata", it.about)
+		}
+		c.out.line(o.Raw("payload", it.text).End())
 	}
 }
 
-// put writes a line for each item.
-func (c *codexWriter) put(items ...[]byte) {
-	for _, it := range items {
-		c.out.line(c.open("response_item", c.time.Of(c.Src)).Raw("payload", it).End())
+// settings writes the settings, and that what the provider reported last is no longer the size of the context.
+func (c *codexWriter) settings() {
+	for _, rec := range slices.Concat(c.lines.world, c.lines.context) {
+		c.again(rec)
+	}
+	for _, rec := range c.lines.usage {
+		m := c.line(rec)
+		usage := c.Find(c.Find(m[1], "info"), "last_token_usage")
+		o := new(jsonedit.Object)
+		for _, name := range []string{"input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens"} {
+			o.Raw(name, []byte("0"))
+		}
+		o.Raw("total_tokens", number((len(c.out.text)-len(c.Src))/bytesPerToken))
+		c.again(rec, jsonedit.Edit{At: usage, Text: o.End()})
 	}
 }
 
-// open begins a line of a time: new items take that of the newest item before them.
+// bytesPerToken is what the client reckons with where nobody has counted.
+const bytesPerToken = 4
+
+// again writes the line in a record once more, with its edits and some more.
+func (c *codexWriter) again(rec int, more ...jsonedit.Edit) {
+	if at := c.line(rec)[2]; !at.IsZero() {
+		more = append(more, jsonedit.Edit{At: at, Text: number(c.ordinal)})
+		c.ordinal++
+	}
+	slices.SortFunc(more, func(a, b jsonedit.Edit) int { return a.At.Start - b.At.Start })
+	c.out.line(c.at(c.records[rec].At, more...))
+}
+
+// open begins a line of a time.
 func (c *codexWriter) open(kind string, time []byte) *jsonedit.Object {
 	o := new(jsonedit.Object)
 	if len(time) > 0 {
 		o.Raw("timestamp", time)
 	}
+	if c.numbered {
+		o.Raw("ordinal", number(c.ordinal))
+		c.ordinal++
+	}
 	return o.Str("type", kind)
 }
+
+func number(n int) []byte { return strconv.AppendInt(nil, int64(n), 10) }

@@ -26,6 +26,8 @@ type sessionLayout struct {
 // A client knows how one agent program writes down a conversation that was compacted.
 type client interface {
 	dialect() render.Dialect
+	// edits reports whether lines may change where they stand.
+	edits() bool
 	// rewrite returns a session file with the messages of the writer's view.
 	rewrite(w *writer) []byte
 }
@@ -37,7 +39,7 @@ func (l *sessionLayout) Render(src []byte, conv, view *decant.Conversation) ([]b
 	}
 	w := &writer{
 		Editor:  &render.Editor{Src: src, Items: l.items, Spans: l.spans, Conv: conv, View: view, Dialect: l.client.dialect()},
-		records: l.records, held: make([][]int, len(l.records)), out: output{lineBreak: lineBreak(src)},
+		records: l.records, recordOf: l.recordOf, held: make([][]int, len(l.records)), out: output{lineBreak: lineBreak(src)},
 	}
 	for i, rec := range l.recordOf {
 		w.held[rec] = append(w.held[rec], i)
@@ -45,7 +47,7 @@ func (l *sessionLayout) Render(src []byte, conv, view *decant.Conversation) ([]b
 	if err := w.plan(); err != nil {
 		return nil, err
 	}
-	if w.inPlace() {
+	if w.inPlace() && l.client.edits() {
 		return jsonedit.Splice(src, w.Edits), nil
 	}
 	slices.SortStableFunc(w.Edits, func(a, b jsonedit.Edit) int { return a.At.Start - b.At.Start })

@@ -17,6 +17,8 @@ type pi struct {
 	linear bool         // the file is of the first version: entries have no ids
 }
 
+func (pi) edits() bool { return true }
+
 func (pi) dialect() render.Dialect { return piDialect{} }
 
 // rewrite writes the entries that stay, each with the one before as its parent where its own is left

@@ -35,6 +35,13 @@ func (s *session) close(c client) *parsing.Document {
 	return d
 }
 
+// holdFixed notes that the object at v, in record rec, belongs to the fixed part, and returns the index of the item.
+func (s *session) holdFixed(rec int, v jsonspan.Span) int {
+	s.items = append(s.items, render.Item{Span: v})
+	s.recordOf = append(s.recordOf, rec)
+	return len(s.items) - 1
+}
+
 // hold notes that the object at v, in record rec, holds a part of the message under construction, with
 // the value of its content member, and returns the index of the item.
 func (s *session) hold(rec int, v, content jsonspan.Span) int {

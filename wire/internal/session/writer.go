@@ -15,8 +15,9 @@ import (
 // A writer writes one view of a session.
 type writer struct {
 	*render.Editor
-	records []parsing.Record
-	held    [][]int // for each record the indices of its items
+	records  []parsing.Record
+	recordOf []int   // for each item the index of its record
+	held     [][]int // for each record the indices of its items
 
 	keep  []bool                    // for each item whether it stays
 	fresh map[int][]*decant.Message // messages to write before the one with that Number; 0: at the end
@@ -109,6 +110,10 @@ func (w *writer) settle() {
 		}
 	}
 	for i, it := range w.Items {
+		if it.Owner == 0 {
+			w.keep[i] = true
+			continue
+		}
 		m := &w.Conv.Messages[it.Owner-1]
 		empty := len(m.Blocks) == 0 || w.hollow(i)
 		if !in[m.Number] && w.whole || empty && (w.whole || in[m.Number]) {
