@@ -30,6 +30,30 @@ func standing(ms []decant.Message) map[int]bool {
 	return out
 }
 
+// retoldShare is the part of the target, as a divisor, that messages of the user may take beside a record in a session of
+// a client that keeps them.
+const retoldShare = 3
+
+// retold returns the numbers of the messages of the user that stay, within room tokens, in a session of Codex: its own
+// compactions keep them as they are in front of the summary, those first in which it says where it works. It would not
+// say that again.
+func retold(ms []decant.Message, est *token.Estimator, room int) map[int]bool {
+	out := map[int]bool{}
+	for _, words := range []bool{false, true} {
+		for i := range slices.Backward(ms) {
+			m := &ms[i]
+			own := slices.ContainsFunc(m.Blocks, func(b decant.Block) bool { return b.Author == decant.AuthorDecant })
+			if m.Role != decant.RoleUser || own || m.Fixed || m.UserWords() != words {
+				continue
+			}
+			if n := est.Message(m); n <= room {
+				out[m.Number], room = true, room-n
+			}
+		}
+	}
+	return out
+}
+
 // apart returns the messages of ms that a checkpoint covers, and the numbers of those that it leaves.
 func apart(ms []decant.Message, stay map[int]bool) (covered []decant.Message, kept []int) {
 	if len(stay) == 0 {

@@ -25,6 +25,9 @@ type pins struct {
 // pinsOf finds out what is pinned in a conversation.
 func pinsOf(ctx context.Context, c *decant.Conversation, o *PlanOptions) *pins {
 	p := &pins{conv: c, standing: standing(c.Messages), quotable: AllPins(c, o.Preset, o.Pinned)}
+	if o.Record && c.Agent == "codex" {
+		maps.Copy(p.standing, retold(c.Messages, o.Estimator, o.Target/retoldShare))
+	}
 	if !o.Quick {
 		p.instructions = instructions(ctx, c, o.Estimator, min(mostInstructions, o.Target/3))
 	}

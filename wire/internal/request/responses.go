@@ -266,9 +266,6 @@ func (p *responsesParser) block(kind string, it *responseItem) (decant.Block, pa
 		blk.Kind = decant.KindOpaque // encrypted: nothing to read
 	default:
 		blk.Kind, s.Text, s.Form = decant.KindOpaque, it.span, contents.FormRaw
-		if kind == "tool_search_output" && !it.tools.IsZero() {
-			blk.Loads = len(jsonedit.Elements(p.Src, it.tools))
-		}
 	}
 	if blk.Kind == decant.KindUse || blk.Kind == decant.KindResult {
 		blk.CallID, blk.Name = p.Interned(it.callID), p.Interned(it.name)

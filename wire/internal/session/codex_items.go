@@ -154,9 +154,6 @@ func (p *codexParser) codexBlock(kind string, v jsonspan.Span) (decant.Block, pa
 	default:
 		s.Text, s.Form = v, contents.FormRaw
 		blk = decant.Block{Kind: decant.KindOpaque, Name: kind, Signed: !m[8].IsZero() && !jsonedit.IsNull(m[8].Of(p.Src))}
-		if kind == "tool_search_output" {
-			blk.Loads = len(p.List(p.Find(v, "tools")))
-		}
 	}
 	blk.Content = p.ContentAt(s)
 	return blk, s
