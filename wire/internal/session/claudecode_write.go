@@ -2,6 +2,7 @@ package session
 
 import (
 	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/decantdev/decant"
@@ -95,33 +96,41 @@ func (c *claudeWriter) message(rec int) {
 	c.add(c.fresh[number])
 	delete(c.fresh, number)
 	h := c.head(rec)
+	id := h.uuid.Of(c.Src)
+	c.chain.take(id)
 	if c.kept = c.stays(rec); !c.kept {
-		c.chain.leave(h.uuid.Of(c.Src))
 		return
 	}
 	c.begin()
-	c.line(rec, h, c.chain.broken)
-	c.chain.last, c.chain.broken = h.uuid.Of(c.Src), false
+	c.line(rec, h, c.chain.tip[string(h.parent.Of(c.Src))])
+	c.chain.follow(id)
 }
 
 // other writes a line that holds no message if it belongs to what stays: it shares the lot of the
-// message before it, the boundary of an earlier compaction that of the message behind it.
+// message before it, the boundary of an earlier compaction that of the message behind it. A line that stands in the file
+// twice is written once.
 func (c *claudeWriter) other(rec int) {
 	h := c.head(rec)
-	if _, left := c.left[rec]; left || c.chain.written[string(h.uuid.Of(c.Src))] { // or it stands in the file twice
+	id, parent := h.uuid.Of(c.Src), string(h.parent.Of(c.Src))
+	if _, left := c.left[rec]; left || !c.chain.take(id) {
 		return
 	}
-	stays := c.kept
-	if string(h.subtype.Of(c.Src)) == `"compact_boundary"` {
+	stays, boundary := c.kept, string(h.subtype.Of(c.Src)) == `"compact_boundary"`
+	if boundary {
 		stays = c.point == nil && c.nextStays(rec)
 	}
-	if !stays && !c.whole {
-		c.chain.leave(h.uuid.Of(c.Src))
-		return
-	}
-	c.line(rec, h, false)
-	if !h.uuid.IsZero() && string(h.side.Of(c.Src)) != "true" {
-		c.chain.last = h.uuid.Of(c.Src)
+	switch {
+	case !stays && !c.whole:
+	case boundary:
+		c.line(rec, h, true)
+		c.chain.follow(id)
+	case string(h.side.Of(c.Src)) == "true":
+		c.line(rec, h, true)
+	case parent == "" || parent == "null": // it begins nothing that the client follows
+		c.line(rec, h, true)
+	default:
+		c.line(rec, h, c.chain.tip[parent])
+		c.chain.join(id)
 	}
 }
 
@@ -135,18 +144,19 @@ func (c *claudeWriter) nextStays(rec int) bool {
 	return false
 }
 
-// line writes the line in record rec. It is linked to the newest line of the conversation if it must
-// be, or if the line that it names as its parent was left out.
-func (c *claudeWriter) line(rec int, h claudeHead, link bool) {
+// line writes the line in record rec. It names the newest line of the chain as its parent, unless the one that it names
+// is in its place.
+func (c *claudeWriter) line(rec int, h claudeHead, placed bool) {
 	at := c.records[rec].At
-	if !h.uuid.IsZero() {
-		c.chain.written[string(h.uuid.Of(c.Src))] = true
-	}
-	if h.parent.IsZero() || !link && !c.chain.gone[string(h.parent.Of(c.Src))] {
+	switch {
+	case placed:
 		c.out.line(c.at(at))
-		return
+	case h.parent.IsZero():
+		begin := jsonspan.Span{Start: at.Start + 1, End: at.Start + 1}
+		c.out.line(c.at(at, jsonedit.Edit{At: begin, Text: slices.Concat([]byte(`"parentUuid":`), c.chain.last, []byte(","))}))
+	default:
+		c.out.line(c.at(at, jsonedit.Edit{At: h.parent, Text: c.chain.last}))
 	}
-	c.out.line(c.at(at, jsonedit.Edit{At: h.parent, Text: c.chain.last}))
 }
 
 // begin writes the boundary before the first message.

@@ -237,7 +237,6 @@ func (c *codexWriter) again(rec int, more ...jsonedit.Edit) {
 		more = append(more, jsonedit.Edit{At: at, Text: number(c.ordinal)})
 		c.ordinal++
 	}
-	slices.SortFunc(more, func(a, b jsonedit.Edit) int { return a.At.Start - b.At.Start })
 	c.out.line(c.at(c.records[rec].At, more...))
 }
 
