@@ -36,12 +36,14 @@ func ParseClaudeCode(src []byte) (*parsing.Document, error) {
 	if len(p.groups) == 0 {
 		return nil, fmt.Errorf("no line holds a message of a user or an assistant: %w", parsing.ErrFormat)
 	}
-	return s.close(claudeCode{left: p.left, queue: p.queue.lines}), nil
+	whole := p.followed() && p.repeated == parsing.Tally{}
+	return s.close(claudeCode{left: p.left, queue: p.queue.lines, whole: whole}), nil
 }
 
 type claudeParser struct {
 	*session
 	groups  []claudeGroup
+	links   []claudeLink   // of all records
 	answers map[string]int // message id → index of its group
 
 	queue    claudeQueue
@@ -156,6 +158,7 @@ func (p *claudeParser) read() {
 	p.known, p.answers, p.queue.attached = map[string]bool{}, map[string]int{}, map[string]int{}
 	var lines []claudeLine
 	links := make([]claudeLink, len(p.Records))
+	p.links = links
 	main := false
 	for i := range p.Records {
 		l := p.scan(i)

@@ -14,9 +14,14 @@ type claudeLink struct{ uuid, parent jsonspan.Span }
 // the user that names it as its parent, on that same line.
 func (p *claudeParser) branches(lines []claudeLine, links []claudeLink) {
 	p.left = map[int]bool{}
-	message := map[int]bool{}
+	message, known := map[int]bool{}, map[string]bool{}
 	for i := range lines {
 		l := &lines[i]
+		id := string(l.link.uuid.Of(p.Src))
+		if known[id] && id != "" { // it stands in the file twice, and nobody went back
+			continue
+		}
+		known[id] = true
 		from := l.record - 1
 		if p.Is(l.kind, `"user"`) && !p.Is(l.side, "true") && p.typed(l) {
 			from = p.parent(links, l.record)

@@ -16,11 +16,13 @@ import (
 type claudeCode struct {
 	left  map[int]bool // records on branches that the user left, whether or not they hold a message
 	queue []int        // records of the queue that tell of messages
+	whole bool         // each line stands in the file once and the client finds all messages
 }
 
 func (claudeCode) dialect() render.Dialect { return request.AnthropicDialect{} }
 
-func (claudeCode) edits() bool { return true }
+// edits is so for a file in which nothing has to be mended.
+func (f claudeCode) edits() bool { return f.whole }
 
 // rewrite writes what the client resumes from: a boundary, and behind it the messages of the view with
 // the summary among them, each line linked to the one before. The client follows parentUuid from the

@@ -1,0 +1,53 @@
+package session
+
+import "github.com/decantdev/decant/wire/internal/parsing"
+
+// followed reports whether the client finds all live messages when it resumes: it follows parents from the newest message,
+// and of lines with one id it takes the last. Where it would lose some, a note says so; here they are read.
+func (p *claudeParser) followed() bool {
+	found := p.reached()
+	var lost parsing.Tally
+	for i := len(p.groups) - 1; i >= 0 && len(found) > 0; i-- {
+		if g := &p.groups[i]; !p.finds(g, found) {
+			lost.AddBefore(g.lines[0].record)
+		}
+		if p.groups[i].compaction {
+			break
+		}
+	}
+	p.NoteAll(lost, "messages from here on are lost to the client, which follows the parents of lines back from the newest")
+	return lost == parsing.Tally{}
+}
+
+// finds reports whether the client finds a message: on its way back or, if it is the result of a call, behind that.
+func (p *claudeParser) finds(g *claudeGroup, found map[string]bool) bool {
+	for i := range g.lines {
+		l := &g.lines[i]
+		if l.link.uuid.IsZero() || found[string(l.link.uuid.Of(p.Src))] || !p.typed(l) && found[string(l.link.parent.Of(p.Src))] {
+			return true
+		}
+	}
+	return false
+}
+
+// reached returns the ids of the lines that the client finds on its way back from the newest message, nil when that has
+// no id.
+func (p *claudeParser) reached() map[string]bool {
+	newest := map[string]int{} // id → record
+	for rec, l := range p.links {
+		if !l.uuid.IsZero() {
+			newest[string(l.uuid.Of(p.Src))] = rec
+		}
+	}
+	last := p.groups[len(p.groups)-1].lines
+	id := string(last[len(last)-1].link.uuid.Of(p.Src))
+	var out map[string]bool
+	for rec, ok := newest[id]; ok && !out[id]; rec, ok = newest[id] {
+		if out == nil {
+			out = map[string]bool{}
+		}
+		out[id] = true
+		id = string(p.links[rec].parent.Of(p.Src))
+	}
+	return out
+}
