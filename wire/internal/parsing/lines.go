@@ -39,9 +39,6 @@ func (t *Tally) Add(rec int) {
 	}
 }
 
-// AddBefore counts record rec, which stands before those counted so far.
-func (t *Tally) AddBefore(rec int) { t.n, t.first = t.n+1, rec }
-
 // NoteAll adds a warning that begins with how many records were counted, at the first of them, if there are any.
 func (l *Lines) NoteAll(t Tally, text string) {
 	if t.n > 0 {

@@ -1,33 +1,41 @@
 package session
 
-import "github.com/decantdev/decant/wire/internal/parsing"
+import (
+	"slices"
+
+	"github.com/decantdev/decant/wire/internal/parsing"
+)
 
 // followed reports whether the client finds all live messages when it resumes: it follows parents from the newest message,
 // and of lines with one id it takes the last. Where it would lose some, a note says so; here they are read.
 func (p *claudeParser) followed() bool {
 	found := p.reached()
+	live := len(p.groups) - 1
+	for live > 0 && !p.groups[live].compaction {
+		live--
+	}
 	var lost parsing.Tally
-	for i := len(p.groups) - 1; i >= 0 && len(found) > 0; i-- {
+	for i := live; i < len(p.groups) && len(found) > 0; i++ {
 		if g := &p.groups[i]; !p.finds(g, found) {
-			lost.AddBefore(g.lines[0].record)
-		}
-		if p.groups[i].compaction {
-			break
+			lost.Add(g.lines[0].record)
 		}
 	}
 	p.NoteAll(lost, "messages from here on are lost to the client, which follows the parents of lines back from the newest")
 	return lost == parsing.Tally{}
 }
 
-// finds reports whether the client finds a message: on its way back or, if it is the result of a call, behind that.
+// finds reports whether the client finds a message: on its way back or, if it is the result of a call, beside that. Then
+// it finds all lines of the message.
 func (p *claudeParser) finds(g *claudeGroup, found map[string]bool) bool {
+	ok := slices.ContainsFunc(g.lines, func(l claudeLine) bool {
+		return l.link.uuid.IsZero() || found[string(l.link.uuid.Of(p.Src))] || !p.typed(&l) && found[string(l.link.parent.Of(p.Src))]
+	})
 	for i := range g.lines {
-		l := &g.lines[i]
-		if l.link.uuid.IsZero() || found[string(l.link.uuid.Of(p.Src))] || !p.typed(l) && found[string(l.link.parent.Of(p.Src))] {
-			return true
+		if ok {
+			found[string(g.lines[i].link.uuid.Of(p.Src))] = true
 		}
 	}
-	return false
+	return ok
 }
 
 // reached returns the ids of the lines that the client finds on its way back from the newest message, nil when that has
