@@ -187,6 +187,8 @@ func TestSessionOddities(t *testing.T) {
 		{"TwoObjectsOnALine", user + answer + "\n", []string{"go on", "done"}, []string{"line 1: 2 objects on one line"}},
 		{"LastLineCutOff", user + "\n" + answer[:60], []string{"go on"}, []string{"line 2: the last line was cut off"}},
 		{"GarbageInTheMiddle", user + "\n{oops}\n" + answer + "\n", []string{"go on", "done"}, []string{"line 2: not JSON"}},
+		{"CutOffAndTheNextOnItsLine", user[:60] + user + "\n" + answer + "\n", []string{"go on", "done"}, []string{"line 1: a record was cut off"}},
+		{"CutOffBehindAWholeOne", user + answer[:60] + answer + "\n", []string{"go on", "done"}, []string{"line 1: a record was cut off"}},
 		{"NotAnObject", user + "\n[1]\n" + answer + "\n", []string{"go on", "done"}, []string{"line 2: not a JSON object"}},
 		{"SameLineTwice", user + "\n" + answer + "\n" + answer + "\n", []string{"go on", "done"}, []string{"line 3: 1 lines from here on stand in the file twice"}},
 	}

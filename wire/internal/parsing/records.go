@@ -58,11 +58,39 @@ func splitLine(src []byte, at jsonspan.Span, line int) (out []Record, problem st
 	for sc := jsonspan.Scan(src[:at.End], at.Start); sc.Kind() != 0; sc = jsonspan.Scan(src[:at.End], sc.Pos()) {
 		v := sc.Skip()
 		if err := jsonspan.Validate(v.Of(src)); err != nil || src[v.Start] != '{' {
+			if whole, ok := glued(src, jsonspan.Span{Start: v.Start, End: at.End}, line); ok {
+				return append(out, whole), "a record was cut off while it was written, and the next one follows on its line: the first is left out"
+			}
 			return endLine(out, at), badLine(src, at, err)
 		}
 		out = append(out, Record{line: line, At: v, end: v.End})
 	}
 	return endLine(out, at), fmt.Sprintf("%d objects on one line: all are read", len(out))
+}
+
+// mostGlued is how many places are tried, so that a hostile line costs no more than reading it so often.
+const mostGlued = 32
+
+// glued returns the record that ends a line behind one that was cut off. Both begin with the same member, as the records
+// of a file do.
+func glued(src []byte, at jsonspan.Span, line int) (Record, bool) {
+	text := bytes.TrimRight(at.Of(src), " \t\r\n")
+	head, _, ok := bytes.Cut(text, []byte(":"))
+	if !ok || !bytes.HasPrefix(head, []byte(`{"`)) {
+		return Record{}, false
+	}
+	from := 1
+	for range mostGlued {
+		i := bytes.Index(text[from:], head)
+		if i < 0 {
+			break
+		}
+		if from += i; jsonspan.Validate(text[from:]) == nil {
+			return Record{line: line, At: jsonspan.Span{Start: at.Start + from, End: at.Start + len(text)}, end: at.End}, true
+		}
+		from++
+	}
+	return Record{}, false
 }
 
 // endLine gives the rest of the line to its last record.
