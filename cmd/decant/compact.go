@@ -113,8 +113,10 @@ func (c *compactCmd) read(s *streams) (doc *wire.Document, r *compaction, err er
 	}
 	model, _ := catalog.Lookup(modelOf(c.Model, doc.Conversation))
 	err = s.working("compacting "+c.File, func() error {
-		r, err = c.compact(doc, model, pre, s.recordKey())
-		return err
+		if r, err = c.compact(doc, model, pre, s.recordKey()); err != nil {
+			return err
+		}
+		return c.measure(doc, r)
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", c.File, err)
@@ -130,6 +132,7 @@ type compaction struct {
 	view    *decant.Conversation
 	changed bool
 	report  *report.Compaction
+	out     []byte // a session file as it will be written, nil for anything else
 }
 
 func (c *compactCmd) compact(doc *wire.Document, model token.Model, pre *preset.Preset, key []byte) (*compaction, error) {
@@ -164,6 +167,32 @@ func (c *compactCmd) compact(doc *wire.Document, model token.Model, pre *preset.
 		r.report.Warnings = append(r.report.Warnings, w.String())
 	}
 	return r, nil
+}
+
+// measure writes a session and reads it as its client will, so that what is said about the result is true of that. It
+// refuses one that is no smaller.
+func (c *compactCmd) measure(doc *wire.Document, r *compaction) (err error) {
+	if c.As != "same" || !doc.Format.Session() || !doc.Format.Writable() || !r.changed {
+		return nil
+	}
+	if r.out, err = doc.Render(r.view); err != nil {
+		return err
+	}
+	again, err := wire.ParseAs(doc.Format, r.out)
+	if err != nil {
+		return fmt.Errorf("read what was written: %w", err)
+	}
+	live := again.Conversation.With(again.Conversation.Live())
+	if bad := legal.Check(live, c.rules(doc, doc.Format, r.model)); len(bad) > 0 {
+		return fmt.Errorf("what was written is not legal: %w", bad[0])
+	}
+	was, est := r.plan.Before.Fixed+r.plan.Before.Messages, token.For(r.model)
+	r.plan.After = decant.Size{Fixed: est.Fixed(&live.Fixed), Messages: est.Messages(live.Messages)}
+	r.report.After = len(live.Messages)
+	if is := r.plan.After.Fixed + r.plan.After.Messages; len(r.plan.Decisions) > 0 && is >= was {
+		return fmt.Errorf("nothing would be gained: the client would send about %d tokens, and sends about %d now", is, was)
+	}
+	return nil
 }
 
 // legal makes a plan and returns its view with broken history repaired.
@@ -286,6 +315,8 @@ func (c *compactCmd) encode(doc *wire.Document, r *compaction) ([]byte, error) {
 		return []byte(wire.Text(r.view)), nil
 	case c.As == "same" && !r.changed:
 		return doc.Source, nil
+	case r.out != nil:
+		return r.out, nil
 	case c.As == "same":
 		return doc.Render(r.view)
 	}

@@ -117,6 +117,10 @@ func (r *Compaction) WriteText(w io.Writer) error {
 	p.line("  verbatim     %s", spansText(r.Kept))
 	p.line("result: ~%s, %s of before, in %s; legal; %s of the exact strings kept with their context",
 		Count(plan.After.Messages, "token"), percent(plan.After.Messages, plan.Before.Messages), Count(r.After, "message"), portion(plan.Score))
+	if fixed := plan.Before.Fixed; fixed > 0 {
+		after, before := plan.After.Messages+plan.After.Fixed, plan.Before.Messages+fixed
+		p.line("with system prompt and tools: ~%s, %s of before", Count(after, "token"), percent(after, before))
+	}
 	r.price(p)
 	r.mended(p)
 	r.notes(p)
