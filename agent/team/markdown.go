@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/decantdev/decant/internal/explain"
+	"github.com/decantdev/decant/internal/plainfile"
 )
 
 // ParseMarkdown reads a member from a file with front matter, as coding agents use them (.claude/agents/NAME.md): name, description,
@@ -91,6 +92,9 @@ func (t *toolNames) UnmarshalYAML(unmarshal func(any) error) error {
 	return nil
 }
 
+// mostMember is how many bytes a file may have.
+const mostMember = 1 << 20
+
 // ReadDir reads the members of a directory: each file whose name ends with .md is one.
 func ReadDir(fsys fs.FS, dir string) (out []Member, err error) {
 	entries, err := fs.ReadDir(fsys, dir)
@@ -102,7 +106,7 @@ func ReadDir(fsys fs.FS, dir string) (out []Member, err error) {
 		if e.IsDir() || path.Ext(name) != ".md" {
 			continue
 		}
-		data, err := fs.ReadFile(fsys, name)
+		data, err := plainfile.ReadFS(fsys, name, mostMember)
 		if err != nil {
 			return nil, fmt.Errorf("read the member in %s: %w", name, err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/decantdev/decant/agent/mcp"
 	"github.com/decantdev/decant/internal/chat"
+	"github.com/decantdev/decant/internal/plainfile"
 )
 
 // mcpFile is the name of the file of a project that names its MCP servers.
@@ -78,14 +79,7 @@ const mostServers = 1 << 20
 
 // serversOf reads a file of servers, and returns the trust in them, also beside an error; nil: the file cannot be read.
 func serversOf(file string) ([]mcp.Server, *trust, error) {
-	info, err := os.Stat(file)
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > mostServers) { // a link may lead to a device
-		err = fmt.Errorf("%s: it is not a file, or larger than %d MB", file, mostServers>>20)
-	}
-	if err != nil {
-		return nil, nil, inputError{err}
-	}
-	src, err := os.ReadFile(file)
+	src, err := plainfile.Read(file, mostServers) // a link may lead to a device
 	if err != nil {
 		return nil, nil, inputError{err}
 	}

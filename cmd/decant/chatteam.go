@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/decantdev/decant/agent/team"
+	"github.com/decantdev/decant/internal/plainfile"
 )
 
 // teamOf reads a team from a YAML file, or from a folder of Markdown files; nil where none is named.
@@ -17,7 +18,7 @@ func teamOf(path string) (*team.File, error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		src, err := os.ReadFile(path)
+		src, err := plainfile.Read(path, mostServers)
 		if err != nil {
 			return nil, err
 		}

@@ -53,7 +53,11 @@ type notebookInitCmd struct {
 // Run makes the folder of the notebook.
 func (c *notebookInitCmd) Run(s *streams) error {
 	return c.book(func(ctx context.Context, b *notebook.Book) error {
-		if found := alreadyThere(b); len(found) > 0 && !c.DryRun {
+		found, err := b.Unwritten()
+		if err != nil {
+			return inputError{err}
+		}
+		if len(found) > 0 && !c.DryRun {
 			s.note("%s has %s already: run it with --dry-run to see the difference", b.Dir(), strings.Join(found, ", "))
 			if !s.asks() || !s.confirm("Take the files over?") {
 				return usageError{errors.New("nothing was changed")}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/internal/figure"
+	"github.com/decantdev/decant/internal/notebook/folder"
 	"github.com/decantdev/decant/internal/notebook/scan"
 	"github.com/decantdev/decant/internal/report"
 )
@@ -117,17 +118,31 @@ func (c *notebookSkillCmd) Run(s *streams) error {
 	if !c.Write {
 		return s.say(text)
 	}
-	dir := filepath.Join(".claude", "skills", c.Name)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	name := filepath.Join(".claude", "skills", c.Name, "SKILL.md")
+	if err := writeSkill(name, text); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(dir, "SKILL.md"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	_, err = fmt.Fprintln(s.out, name)
+	return err
+}
+
+// writeSkill writes a file of the current directory that must not be there yet.
+func writeSkill(name, text string) error {
+	here, err := os.Getwd()
 	if err != nil {
+		return err
+	}
+	err = folder.Tree(here).Mkdir(filepath.Dir(name), 0o755)
+	if err == nil {
+		err = folder.Tree(here).Replace(name, nil, []byte(text))
+	}
+	switch {
+	case errors.Is(err, folder.ErrChanged):
+		return inputError{fmt.Errorf("%s is there already: choose another name", name)}
+	case errors.Is(err, folder.ErrLink):
 		return inputError{err}
 	}
-	_, err = f.WriteString(text)
-	fmt.Fprintln(s.out, f.Name())
-	return errors.Join(err, f.Close())
+	return err
 }
 
 // skillName returns a name as a skill may have it.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/internal/notebook"
+	"github.com/decantdev/decant/internal/plainfile"
 	"github.com/decantdev/decant/internal/report"
 )
 
@@ -40,6 +41,9 @@ func (c *notebookImportCmd) Run(s *streams) error {
 	})
 }
 
+// mostImport is how many bytes a file may have that is taken over.
+const mostImport = 16 << 20
+
 func (c *notebookImportCmd) one(ctx context.Context, b *notebook.Book, name string) (int, error) {
 	switch ext := strings.ToLower(filepath.Ext(name)); ext {
 	case ".db", ".sqlite":
@@ -49,7 +53,7 @@ func (c *notebookImportCmd) one(ctx context.Context, b *notebook.Book, name stri
 		}
 		return b.Propose(ctx, "claude-mem", texts)
 	case ".md":
-		text, err := os.ReadFile(name)
+		text, err := plainfile.Read(name, mostImport)
 		if err != nil {
 			return 0, err
 		}

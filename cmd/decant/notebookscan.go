@@ -6,13 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/decantdev/decant/internal/notebook"
-	"github.com/decantdev/decant/internal/notebook/page"
 	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/memory"
@@ -193,19 +190,6 @@ func reviewOne(ctx context.Context, s *streams, in *bufio.Reader, b *notebook.Bo
 			fmt.Fprint(s.err, reviewHelp)
 		}
 	}
-}
-
-// alreadyThere returns the files that stand in the notebook's folder though no notebook has written them.
-func alreadyThere(b *notebook.Book) (names []string) {
-	if _, err := os.Stat(filepath.Join(b.Dir(), ".lock")); err == nil {
-		return nil
-	}
-	for _, name := range page.Names {
-		if _, err := os.Stat(filepath.Join(b.Dir(), name)); err == nil {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // quoteShell returns a path as a shell reads it.

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/decantdev/decant/internal/notebook/folder"
 	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/internal/notebook/repository"
 	"github.com/decantdev/decant/internal/notebook/settings"
@@ -86,6 +87,12 @@ func ScopeOf(dir string) (memory.Scope, error) {
 
 // Dir returns the folder of the notebook's files.
 func (b *Book) Dir() string { return filepath.Join(b.repo.Root, b.o.Settings.Dir) }
+
+// file returns the name of one of the notebook's files in the working tree.
+func (b *Book) file(name string) string { return filepath.Join(b.o.Settings.Dir, name) }
+
+// tree returns the working tree.
+func (b *Book) tree() folder.Tree { return folder.Tree(b.repo.Root) }
 
 // Root returns the top of the repository.
 func (b *Book) Root() string { return b.repo.Root }

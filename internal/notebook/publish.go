@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,13 +25,12 @@ const (
 // Publish writes the rules to .claude/rules/decant.md, which Claude Code reads, and keeps them there from now on; with agents
 // it also adds a line to AGENTS.md that names the file. It returns what it has changed, or would.
 func (b *Book) Publish(ctx context.Context, agents bool) ([]Change, error) {
-	path := filepath.Join(b.repo.Root, claudeRules)
-	was, err := folder.Read(path)
+	was, err := b.tree().Read(claudeRules)
 	if err != nil {
 		return nil, err
 	}
 	if was != nil && !strings.HasPrefix(string(was), publishedHead) {
-		return nil, fmt.Errorf("%s was written by somebody else: it stays as it is", path)
+		return nil, fmt.Errorf("%s was written by somebody else: it stays as it is", filepath.Join(b.repo.Root, claudeRules))
 	}
 	if err := b.change(ctx, false, func(l *ledger) error {
 		if s := l.state(); !slices.Contains(s.Published, b.repo.Root) {
@@ -46,8 +44,7 @@ func (b *Book) Publish(ctx context.Context, agents bool) ([]Change, error) {
 	if err != nil || !agents {
 		return out, err
 	}
-	path = filepath.Join(b.repo.Root, agentsFile)
-	text, err := folder.Read(path)
+	text, err := b.tree().Read(agentsFile)
 	if err != nil || strings.Contains(string(text), agentsLine) {
 		return out, err
 	}
@@ -67,19 +64,22 @@ func (b *Book) Unpublish(ctx context.Context) (out []Change, err error) {
 	}); err != nil {
 		return nil, err
 	}
-	text, err := folder.Read(filepath.Join(b.repo.Root, claudeRules))
+	text, err := b.tree().Read(claudeRules)
 	if err != nil {
 		return nil, err
 	}
 	if strings.HasPrefix(string(text), publishedHead) {
 		out = append(out, Change{claudeRules, string(text), ""})
 		if !b.o.DryRun {
-			if err := os.Remove(filepath.Join(b.repo.Root, claudeRules)); err != nil {
+			if err := b.tree().Remove(claudeRules); err != nil {
 				return nil, err
 			}
 		}
 	}
-	text, err = folder.Read(filepath.Join(b.repo.Root, agentsFile))
+	text, err = b.tree().Read(agentsFile)
+	if errors.Is(err, folder.ErrLink) {
+		return out, nil // nothing was written through it
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (b *Book) Unpublish(ctx context.Context) (out []Change, err error) {
 		if b.o.DryRun {
 			return out, nil
 		}
-		return out, os.Remove(filepath.Join(b.repo.Root, agentsFile))
+		return out, b.tree().Remove(agentsFile)
 	}
 	if strings.HasSuffix(before, "\n\n") {
 		before = before[:len(before)-1]
@@ -114,7 +114,7 @@ func (b *Book) published(ctx context.Context) ([]Change, error) {
 			text, left = text+line, left-n
 		}
 	}
-	was, err := folder.Read(filepath.Join(b.repo.Root, claudeRules))
+	was, err := b.tree().Read(claudeRules)
 	if err != nil || was != nil && !strings.HasPrefix(string(was), publishedHead) {
 		return nil, err
 	}
@@ -126,13 +126,12 @@ func (b *Book) replace(out []Change, name string, was []byte, text string) ([]Ch
 	if string(was) == text {
 		return out, nil
 	}
-	path := filepath.Join(b.repo.Root, name)
 	if !b.o.DryRun {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := b.tree().Mkdir(filepath.Dir(name), 0o755); err != nil {
 			return out, err
 		}
-		if err := folder.Replace(path, was, []byte(text)); errors.Is(err, folder.ErrChanged) {
-			return out, fmt.Errorf("%s has changed meanwhile: it stays as it is", path)
+		if err := b.tree().Replace(name, was, []byte(text)); errors.Is(err, folder.ErrChanged) {
+			return out, fmt.Errorf("%s has changed meanwhile: it stays as it is", filepath.Join(b.repo.Root, name))
 		} else if err != nil {
 			return out, err
 		}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/decantdev/decant/internal/notebook/folder"
 	"github.com/decantdev/decant/internal/notebook/page"
 	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/memory"
@@ -247,7 +246,7 @@ func (s *sharer) ask(line *page.Line) {
 
 // readShared returns the committed file; nil: there is none.
 func (b *Book) readShared() ([]byte, error) {
-	return folder.Read(filepath.Join(b.repo.Root, sharedFile))
+	return b.tree().Read(sharedFile)
 }
 
 // writeShared writes the committed file if it changes, and what tells git how to merge it.
@@ -256,12 +255,12 @@ func (b *Book) writeShared(disk []byte, text string) ([]Change, error) {
 		return nil, nil
 	}
 	var out []Change
-	have, err := folder.Read(filepath.Join(b.repo.Root, attributes))
+	have, err := b.tree().Read(attributes)
 	if err == nil && !strings.Contains(string(have), strings.TrimSpace(unionLine)) {
 		out, err = b.replace(out, attributes, have, string(have)+unionLine)
 	}
 	if err == nil && !b.o.DryRun {
-		err = folder.Replace(filepath.Join(b.repo.Root, sharedFile), disk, []byte(text))
+		err = b.tree().Replace(sharedFile, disk, []byte(text))
 	}
 	if err != nil {
 		return nil, err

@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/decantdev/decant/internal/notebook/folder"
@@ -19,14 +18,20 @@ import (
 // ignore keeps personal files out of commits.
 const ignore = "*\n"
 
+// lockName is the file that one process at a time holds.
+const lockName = ".lock"
+
 // Init makes the folder of the notebook and its files. A folder that is there is taken as it is: what stands in its files is
 // read as if a person had just written it.
 func (b *Book) Init(ctx context.Context) (Report, error) {
+	if err := b.personal(ctx); err != nil {
+		return Report{}, err
+	}
 	if !b.o.DryRun {
-		if err := os.MkdirAll(b.Dir(), 0o700); err != nil {
+		if err := b.tree().Mkdir(b.o.Settings.Dir, 0o700); err != nil {
 			return Report{}, err
 		}
-		if err := folder.Replace(filepath.Join(b.Dir(), ".gitignore"), nil, []byte(ignore)); err != nil && !errors.Is(err, folder.ErrChanged) {
+		if err := b.tree().Replace(b.file(".gitignore"), nil, []byte(ignore)); err != nil && !errors.Is(err, folder.ErrChanged) {
 			return Report{}, err
 		}
 	}
@@ -46,10 +51,48 @@ func (l *ledger) used(root string) {
 
 // Sync reads what people have changed in the files, and writes the files anew. Without the folder it does nothing.
 func (b *Book) Sync(ctx context.Context) (Report, error) {
-	if _, err := os.Stat(b.Dir()); err != nil && !b.o.DryRun {
-		return Report{}, nil
+	if found, err := b.tree().Has(b.o.Settings.Dir); err != nil || !found && !b.o.DryRun {
+		return Report{}, err
+	}
+	if err := b.personal(ctx); err != nil {
+		return Report{}, err
 	}
 	return b.sync(ctx)
+}
+
+// personal says why the files are nobody's own: git has them, so that somebody else may have written what would be told to sessions as the
+// user's rules. Git replaces ignored files without a word when it pulls.
+func (b *Book) personal(ctx context.Context) error {
+	if _, err := b.tree().Has(b.o.Settings.Dir); err != nil {
+		return err // a link
+	}
+	var names []string
+	for _, name := range page.Names {
+		names = append(names, b.file(name))
+	}
+	tracked, err := b.repo.Tracked(ctx, names)
+	if err != nil || len(tracked) == 0 {
+		return err
+	}
+	return fmt.Errorf("%s: git has %s, so others may have written what stands there: a notebook is personal, and its files are not committed. "+
+		"Read them; \"git rm -r %[3]s\" deletes them, \"git rm -r --cached %[3]s\" makes them yours", b.Dir(), strings.Join(tracked, ", "), b.o.Settings.Dir)
+}
+
+// Unwritten returns the files that stand in the notebook's folder though no notebook has written them.
+func (b *Book) Unwritten() (names []string, err error) {
+	if locked, err := b.tree().Has(b.file(lockName)); err != nil || locked {
+		return nil, err
+	}
+	for _, name := range page.Names {
+		found, err := b.tree().Has(b.file(name))
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }
 
 // project is Sync after a change.
@@ -69,7 +112,7 @@ func (b *Book) sync(ctx context.Context) (Report, error) {
 	if !b.o.DryRun {
 		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 		defer cancel()
-		unlock, err := folder.Lock(ctx, filepath.Join(b.Dir(), ".lock"))
+		unlock, err := b.tree().Lock(ctx, b.file(lockName))
 		if err != nil {
 			return Report{}, err
 		}
@@ -113,7 +156,7 @@ func (b *Book) pass(ctx context.Context) (read []string, changes []Change, err e
 		}
 		if text := files[name].Text; text != string(disk[name]) || disk[name] == nil {
 			if !b.o.DryRun {
-				err = folder.Replace(filepath.Join(b.Dir(), name), disk[name], []byte(text))
+				err = b.tree().Replace(b.file(name), disk[name], []byte(text))
 			}
 			if err == nil {
 				changes = append(changes, Change{name, string(disk[name]), text})
@@ -135,7 +178,7 @@ func (b *Book) pass(ctx context.Context) (read []string, changes []Change, err e
 func (b *Book) disk() (out map[string][]byte, err error) {
 	out = map[string][]byte{}
 	for _, name := range page.Names {
-		if out[name], err = folder.Read(filepath.Join(b.Dir(), name)); err != nil {
+		if out[name], err = b.tree().Read(b.file(name)); err != nil {
 			return nil, err
 		}
 	}

@@ -8,12 +8,13 @@ package project
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/decantdev/decant/internal/plainfile"
 )
 
 // Options say where to look.
@@ -116,24 +117,13 @@ func (t tree) read(name string) (text string, err error) {
 
 // readText returns a file as text, within the bounds of one.
 func readText(files fs.FS, name string) (string, error) {
-	info, err := fs.Stat(files, name)
-	if err != nil {
-		return "", err
+	data, err := plainfile.ReadFS(files, name, mostFile)
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err // who asks says which file it is
 	}
-	if !info.Mode().IsRegular() {
-		return "", errors.New("it is not a file")
-	}
-	f, err := files.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, mostFile+1))
 	switch {
 	case err != nil:
 		return "", err
-	case len(data) > mostFile:
-		return "", fmt.Errorf("it is larger than %d KB", mostFile>>10)
 	case !utf8.Valid(data):
 		return "", errors.New("it is not UTF-8 text")
 	}

@@ -1,16 +1,17 @@
 // Package folder reads and writes the files of a notebook while people edit them.
 //
 // A file is replaced as a whole, and only while it still holds what was read: what an editor has saved meanwhile is never
-// lost. One process writes at a time.
+// lost. One process writes at a time. All files lie within a working tree, which is somebody else's words: see [Tree].
 package folder
 
 import (
 	"bytes"
+	"crypto/rand"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+
+	"github.com/decantdev/decant/internal/plainfile"
 )
 
 // ErrChanged means that a file does not hold any longer what was read of it. Read it again.
@@ -20,67 +21,85 @@ var ErrChanged = errors.New("the file has changed meanwhile")
 const mostFile = 16 << 20
 
 // Read returns a file, and nil if there is none.
-func Read(name string) ([]byte, error) {
-	info, err := os.Stat(name)
+func (t Tree) Read(name string) ([]byte, error) {
+	dir, base, err := t.open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	text, err := read(dir, base)
+	return text, t.told(name, err)
+}
+
+// read returns a file of a folder, and nil if there is none.
+func read(dir *os.Root, base string) ([]byte, error) {
+	info, err := dir.Lstat(base)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is not a file", name)
-	case info.Size() > mostFile:
-		return nil, fmt.Errorf("%s is larger than %d MB", name, mostFile>>20)
+	case info.Mode()&fs.ModeSymlink != 0:
+		return nil, ErrLink
 	}
-	text, err := os.ReadFile(name)
-	if text == nil && err == nil {
-		text = []byte{}
-	}
-	return text, err
+	return plainfile.ReadIn(dir, base, mostFile)
 }
 
 // Replace writes a file that holds was; nil: there is none. If it holds something else by now, the error is ErrChanged and
 // it stays as it is.
-func Replace(name string, was, is []byte) error {
-	if target, err := filepath.EvalSymlinks(name); err == nil {
-		name = target // a link stays a link
-	}
-	temp, err := write(name, is)
+func (t Tree) Replace(name string, was, is []byte) error {
+	dir, base, err := t.open(name)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temp) // it is gone if everything went well
+	defer dir.Close()
+	err = replace(dir, base, was, is)
+	if err == ErrChanged {
+		return err
+	}
+	return t.told(name, err)
+}
+
+func replace(dir *os.Root, base string, was, is []byte) error {
+	have, err := read(dir, base)
+	if err != nil {
+		return err
+	}
+	temp, err := write(dir, base, is)
+	if err != nil {
+		return err
+	}
+	defer dir.Remove(temp) // it is gone if everything went well
 	if was == nil {
-		err := os.Link(temp, name) // fails if there is a file by now
+		err := dir.Link(temp, base) // fails if there is a file by now
 		if errors.Is(err, fs.ErrExist) {
 			return ErrChanged
 		}
 		return err
 	}
-	have, err := Read(name)
-	if err != nil {
-		return err
-	}
 	if have == nil || !bytes.Equal(have, was) {
 		return ErrChanged
 	}
-	return swap(temp, name, was, is)
+	return swap(dir, temp, base, was, is)
 }
 
 // write writes a file beside another one, with its permissions.
-func write(name string, text []byte) (string, error) {
-	f, err := os.CreateTemp(filepath.Dir(name), ".decant-*")
+func write(dir *os.Root, base string, text []byte) (string, error) {
+	temp := ".decant-" + rand.Text()
+	f, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return "", err
 	}
 	mode := fs.FileMode(0o600)
-	if info, err := os.Stat(name); err == nil {
+	if info, err := dir.Lstat(base); err == nil {
 		mode = info.Mode().Perm()
 	}
 	_, err = f.Write(text)
 	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
-		os.Remove(f.Name())
-		return "", err
+		return "", errors.Join(err, dir.Remove(temp))
 	}
-	return f.Name(), nil
+	return temp, nil
 }

@@ -10,23 +10,24 @@ import (
 )
 
 func TestReplace(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "a.md")
-	if err := folder.Replace(name, nil, []byte("one")); err != nil {
+	tree := folder.Tree(t.TempDir())
+	name := filepath.Join(string(tree), "a.md")
+	if err := tree.Replace("a.md", nil, []byte("one")); err != nil {
 		t.Fatal(err)
 	}
-	if err := folder.Replace(name, nil, []byte("two")); !errors.Is(err, folder.ErrChanged) {
+	if err := tree.Replace("a.md", nil, []byte("two")); !errors.Is(err, folder.ErrChanged) {
 		t.Errorf("a file that is there by now: %v", err)
 	}
-	if err := folder.Replace(name, []byte("other"), []byte("two")); !errors.Is(err, folder.ErrChanged) {
+	if err := tree.Replace("a.md", []byte("other"), []byte("two")); !errors.Is(err, folder.ErrChanged) {
 		t.Errorf("a file that has changed: %v", err)
 	}
 	if text, _ := os.ReadFile(name); string(text) != "one" {
 		t.Errorf("it holds %q", text)
 	}
-	if err := folder.Replace(name, []byte("one"), []byte("two")); err != nil {
+	if err := tree.Replace("a.md", []byte("one"), []byte("two")); err != nil {
 		t.Fatal(err)
 	}
-	entries, err := os.ReadDir(filepath.Dir(name))
+	entries, err := os.ReadDir(string(tree))
 	if text, _ := os.ReadFile(name); string(text) != "two" || len(entries) != 1 {
 		t.Errorf("it holds %q, beside %v, %v", text, entries, err)
 	}

@@ -15,22 +15,28 @@ import (
 const stale = 30 * time.Second
 
 // Lock keeps other processes from writing until the returned function is called.
-func Lock(ctx context.Context, name string) (unlock func(), err error) {
+func (t Tree) Lock(ctx context.Context, name string) (unlock func(), err error) {
+	dir, base, err := t.open(name)
+	if err != nil {
+		return nil, err
+	}
 	for {
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		f, err := dir.OpenFile(base, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 		if err == nil {
-			return func() { f.Close(); os.Remove(name) }, nil
+			return func() { f.Close(); dir.Remove(base); dir.Close() }, nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
-			return nil, err
+			dir.Close()
+			return nil, t.told(name, err)
 		}
-		if info, err := os.Stat(name); err == nil && time.Since(info.ModTime()) > stale {
-			os.Remove(name)
+		if info, err := dir.Lstat(base); err == nil && time.Since(info.ModTime()) > stale {
+			dir.Remove(base)
 			continue
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%s is held by another process: %w", name, context.Cause(ctx))
+			dir.Close()
+			return nil, fmt.Errorf("%s is held by another process: %w", t.path(name), context.Cause(ctx))
 		case <-time.After(5 * time.Millisecond):
 		}
 	}

@@ -14,8 +14,8 @@ import (
 
 // Lock keeps other processes from writing until the returned function is called. The system ends the lock of a process
 // that is killed.
-func Lock(ctx context.Context, name string) (unlock func(), err error) {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+func (t Tree) Lock(ctx context.Context, name string) (unlock func(), err error) {
+	f, err := t.lockFile(name)
 	if err != nil {
 		return nil, err
 	}
@@ -27,13 +27,27 @@ func Lock(ctx context.Context, name string) (unlock func(), err error) {
 		select {
 		case <-ctx.Done():
 			f.Close()
-			return nil, fmt.Errorf("%s is held by another process: %w", name, context.Cause(ctx))
+			return nil, fmt.Errorf("%s is held by another process: %w", t.path(name), context.Cause(ctx))
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("lock %s: %w", name, err)
+		return nil, fmt.Errorf("lock %s: %w", t.path(name), err)
 	}
 	return func() { f.Close() }, nil
+}
+
+// lockFile opens the file of a lock, which is made where there is none. A pipe in its place is no error: nothing is read of it.
+func (t Tree) lockFile(name string) (*os.File, error) {
+	if _, err := t.Has(name); err != nil {
+		return nil, err // a link
+	}
+	dir, base, err := t.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	f, err := dir.OpenFile(base, os.O_RDWR|os.O_CREATE|unix.O_NONBLOCK, 0o600)
+	return f, t.told(name, err)
 }

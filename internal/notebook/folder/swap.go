@@ -5,4 +5,4 @@ package folder
 import "os"
 
 // swap puts a file in place of another one.
-func swap(temp, name string, _, _ []byte) error { return os.Rename(temp, name) }
+func swap(dir *os.Root, temp, name string, _, _ []byte) error { return dir.Rename(temp, name) }

@@ -13,17 +13,22 @@ const mostSwaps = 100
 
 // swap puts a file in place of another one. Both change places at one moment, so that what stood there can be looked at:
 // if it is not what was read, it is put back.
-func swap(temp, name string, was, is []byte) error {
+func swap(dir *os.Root, temp, name string, was, is []byte) error {
+	at, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	defer at.Close()
 	expected := was
 	for n := range mostSwaps {
-		err := unix.Renameat2(unix.AT_FDCWD, temp, unix.AT_FDCWD, name, unix.RENAME_EXCHANGE)
+		err := unix.Renameat2(int(at.Fd()), temp, int(at.Fd()), name, unix.RENAME_EXCHANGE)
 		if n == 0 && (errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS)) {
-			return os.Rename(temp, name) // the file system cannot exchange files
+			return dir.Rename(temp, name) // the file system cannot exchange files
 		}
 		if err != nil {
 			return err
 		}
-		out, err := os.ReadFile(temp)
+		out, err := read(dir, temp)
 		switch {
 		case err != nil:
 			return err
@@ -35,5 +40,5 @@ func swap(temp, name string, was, is []byte) error {
 			return ErrChanged
 		}
 	}
-	return errors.New(name + " is written by somebody else all the time")
+	return errors.New("it is written by somebody else all the time")
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/internal/lazyregexp"
+	"github.com/decantdev/decant/internal/plainfile"
 )
 
 // A Repository is one whose notebook is meant.
@@ -46,6 +47,12 @@ func Find(dir string) (Repository, error) {
 	}
 }
 
+// What files of git may have in bytes.
+const (
+	mostLine   = 64 << 10
+	mostConfig = 4 << 20
+)
+
 // commonDir returns git's common directory of the working tree whose top is dir. Without one the error wraps
 // fs.ErrNotExist.
 func commonDir(dir string) (string, error) {
@@ -54,7 +61,7 @@ func commonDir(dir string) (string, error) {
 	if err != nil || info.IsDir() {
 		return name, err
 	}
-	text, err := os.ReadFile(name)
+	text, err := plainfile.Read(name, mostLine)
 	if err != nil {
 		return "", err
 	}
@@ -63,7 +70,7 @@ func commonDir(dir string) (string, error) {
 		return "", fmt.Errorf("%s: want a line like \"gitdir: PATH\"", name)
 	}
 	own = from(dir, own)
-	text, err = os.ReadFile(filepath.Join(own, "commondir"))
+	text, err = plainfile.Read(filepath.Join(own, "commondir"), mostLine)
 	if errors.Is(err, fs.ErrNotExist) {
 		return own, nil // a submodule
 	}
@@ -94,7 +101,7 @@ var (
 
 // keyOf returns the key of a repository.
 func keyOf(common string) string {
-	data, err := os.ReadFile(filepath.Join(common, "config"))
+	data, err := plainfile.Read(filepath.Join(common, "config"), mostConfig)
 	text := string(data)
 	if at := originSection.FindStringIndex(text); err == nil && at != nil {
 		section := text[at[1]:]

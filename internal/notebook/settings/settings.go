@@ -7,14 +7,16 @@ package settings
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/decantdev/decant/internal/notebook/folder"
+	"github.com/decantdev/decant/internal/plainfile"
 )
 
 // Settings are how a notebook is kept. The zero value is not useful: begin with Load.
@@ -96,12 +98,13 @@ func byDefault() Settings {
 // names are the files that settings are looked for in, the first that has a block "compaction" wins.
 var names = []string{".decant/notebook.json", ".claude/settings.json", "settings.json"}
 
-// Load returns the settings of a repository, and the file that they stand in, empty if there is none.
+// Load returns the settings of a repository, and the file that they stand in, empty if there is none. What is no file of the repository, such as
+// a link of the user's to settings for all projects, holds none, unless it has the name of the notebook's own.
 func Load(root string) (Settings, string, error) {
 	for i, name := range names {
 		path := filepath.Join(root, filepath.FromSlash(name))
-		src, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
+		src, err := folder.Tree(root).Read(filepath.FromSlash(name))
+		if other := errors.Is(err, folder.ErrLink) || errors.Is(err, plainfile.ErrKind); src == nil && err == nil || i > 0 && other {
 			continue
 		}
 		if err != nil {
@@ -195,6 +198,11 @@ func positive(into *int) func(string, jsontext.Value) error {
 func (s *Settings) folder(at string, v jsontext.Value) error {
 	if err := json.Unmarshal(v, &s.Dir); err != nil || !filepath.IsLocal(s.Dir) {
 		return fmt.Errorf("%s: %s is not a folder within the repository", at, v)
+	}
+	for part := range strings.SplitSeq(filepath.ToSlash(s.Dir), "/") {
+		if strings.EqualFold(part, ".git") {
+			return fmt.Errorf("%s: %s lies in git's own folder", at, v)
+		}
 	}
 	return nil
 }

@@ -32,8 +32,9 @@ func TestRefusedByName(t *testing.T) {
 		`{"compaction": {"triggers": {"taskArchive": {"keepRecentCount": 0}}}}`:  "compaction.triggers.taskArchive.keepRecentCount",
 		`{"compaction": {"triggers": {"sessionTokens": {"threshold": "many"}}}}`: "compaction.triggers.sessionTokens.threshold",
 		`{"compaction": {"dir": "../elsewhere"}}`:                                "compaction.dir",
-		`{"other": 1}`: `"other"`,
-		`[]`:           "not a JSON object",
+		`{"compaction": {"dir": ".git/hooks"}}`:                                  "compaction.dir",
+		`{"other": 1}`:                                                           `"other"`,
+		`[]`:                                                                     "not a JSON object",
 	} {
 		if _, _, err := parse([]byte(src), true); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", src, err, want)

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/decantdev/decant/internal/plainfile"
 )
 
 // A Runbook is what people have written down about a kind of error.
@@ -19,6 +21,9 @@ type Runbook struct {
 	Services []string `yaml:"services"` // none: all
 	Text     string   `yaml:"-"`
 }
+
+// mostRunbook is how many bytes a file may have.
+const mostRunbook = 1 << 20
 
 // Runbooks reads the runbooks of a folder: files *.md that begin with front matter, which names the classes of errors that each is about.
 //
@@ -35,7 +40,7 @@ func Runbooks(dir fs.FS) (out []Runbook, err error) {
 		return nil, fmt.Errorf("list the runbooks: %w", err)
 	}
 	for _, name := range names {
-		data, err := fs.ReadFile(dir, name)
+		data, err := plainfile.ReadFS(dir, name, mostRunbook)
 		if err != nil {
 			return nil, fmt.Errorf("read the runbook: %w", err)
 		}
