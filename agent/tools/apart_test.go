@@ -11,23 +11,24 @@ import (
 	"github.com/decantdev/decant/agent/tools"
 )
 
-// apartBench returns tools whose commands see nothing but programs and the project, which may hold a megabyte.
+// apartBench returns tools whose commands see nothing but programs, the project, which may hold a megabyte, and the folder chain but for what is private in it.
 func apartBench(t *testing.T, kind string) *bench {
 	t.Helper()
 	dir := seenDir(t)
-	for _, name := range []string{"in", "other"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+	for name, text := range map[string]string{"in/.made": "", "other/secret": "of somebody else", "chain/bin/tool": "echo shown", "chain/private/secret": "of somebody else"} {
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if err := os.WriteFile(filepath.Join(dir, "other", "secret"), []byte("of somebody else"), 0o644); err != nil {
-		t.Fatal(err)
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if kind != "bubblewrap" {
 		withoutBubblewrap(t)
 	}
 	b := newBench(t, tools.Options{Dir: filepath.Join(dir, "in"), Most: tools.Amount{Bytes: 1 << 20, Files: 100},
-		Shell: tools.Shell{Apart: true, Env: env()}, Fetch: tools.Fetch{Off: true}})
+		Shell: tools.Shell{Apart: true, Env: env(), Read: []string{filepath.Join(dir, "chain")}, Hide: []string{filepath.Join(dir, "chain", "private")}}, Fetch: tools.Fetch{Off: true}})
 	if got := b.set.Confined(); got != kind {
 		t.Skipf("this machine confines by %q, not by %q", got, kind)
 	}
@@ -50,6 +51,8 @@ func TestCommandsApart(t *testing.T) {
 				"home":         "ls /home /root /var/lib /srv /opt",
 				"environment":  "cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep DECANT_TEST_TOKEN",
 				"write":        "echo x >../other/mine",
+				"private":      "cat ../chain/private/secret; ls ../chain/private",
+				"chain":        "echo x >../chain/mine && echo kept; ls ../chain/mine && echo kept",
 				"password":     "ln /etc/passwd p && cat p",
 				"device":       "mknod d b 8 0 && head -c 1 d",
 				"memory":       "echo x >/dev/shm/x && echo kept; echo x >/tmp/x && echo kept; echo x >/home/x && echo kept",
@@ -64,6 +67,7 @@ func TestCommandsApart(t *testing.T) {
 					}
 				}
 			}
+			b.has(b.try("bash", args{"command": "sh ../chain/bin/tool"}), "shown")
 			if _, err := os.Stat(filepath.Join(filepath.Dir(b.dir), "other", "mine")); err == nil {
 				t.Error("a file was written beside the project")
 			}

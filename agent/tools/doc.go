@@ -22,8 +22,10 @@
 // MainIfConfined. Where neither works, commands are refused, unless Shell.Attended says that somebody is there to be asked about each of
 // them. Within the project a command does what it likes; only bubblewrap keeps .git/hooks, .git/config and .decant as they are, where
 // they are there. Other files of a project can have git or a build run something, too, such as .git/commondir: look at what has changed
-// before you run it. Landlock does not hide the names of files, and lets a command change the mode and the times of its user's files
-// wherever they are.
+// before you run it. Landlock does not hide the names of files and which programs run with which arguments, and lets a command change
+// the mode and the times of its user's files wherever they are.
+//
+// With Shell.Apart a command sees the programs of the machine, what they need in /etc, and the project; all else is hidden.
 //
 // # Pages
 //

@@ -22,6 +22,9 @@ const (
 	asConfined   = "decant-confined"
 )
 
+// planVariable has the plan of a confined command. As an argument, it would be seen by others among the processes.
+const planVariable = "DECANT_CONFINED_PLAN"
+
 // hooked says that the program begins with MainIfConfined.
 var hooked bool
 
@@ -29,13 +32,13 @@ var hooked bool
 // file, and in that process MainIfConfined does not return. Without it commands are confined by bubblewrap or not at all.
 func MainIfConfined() {
 	hooked = true
-	if len(os.Args) < 3 || os.Args[0] != asSupervisor && os.Args[0] != asConfined {
+	if len(os.Args) < 2 || os.Args[0] != asSupervisor && os.Args[0] != asConfined {
 		return
 	}
 	if os.Args[0] == asSupervisor {
 		os.Exit(supervise(os.Args[1:]))
 	}
-	err := confine(os.Args[1], os.Args[2:])
+	err := confine(os.Args[1:])
 	fmt.Fprintln(os.Stderr, "decant: the command was not run, because it could not be confined:", err)
 	os.Exit(126)
 }
@@ -74,16 +77,19 @@ func supervised(w walls, p plan) walls {
 	if err != nil {
 		panic("tools: a plan cannot be written: " + err.Error()) // it is made of strings
 	}
-	return walls{kind: w.kind, kept: true, wrap: func(cwd string, argv []string) []string {
-		return append([]string{asSupervisor, string(b)}, w.wrap(cwd, argv)...)
+	return walls{kind: w.kind, kept: true, env: []string{planVariable + "=" + string(b)}, wrap: func(cwd string, argv []string) []string {
+		return append([]string{asSupervisor}, w.wrap(cwd, argv)...)
 	}}
 }
 
 // confine makes a plan hold for this process for ever, and becomes the command. It returns only with an error.
-func confine(text string, argv []string) error {
+func confine(argv []string) error {
 	runtime.LockOSThread() // what holds for a thread must hold for the one that becomes the command
 	var p plan
-	if err := json.Unmarshal([]byte(text), &p); err != nil {
+	if err := json.Unmarshal([]byte(os.Getenv(planVariable)), &p); err != nil {
+		return err
+	}
+	if err := os.Unsetenv(planVariable); err != nil {
 		return err
 	}
 	if !p.Free {
@@ -107,7 +113,7 @@ func restrict(p *plan) error {
 	}
 	hide := append([]string{"/run", "/tmp", "/dev"}, p.Hide...)
 	var files, dirs []string
-	for _, name := range readable("/", hide) {
+	for _, name := range append(readable("/", hide), p.within(hide)...) {
 		info, err := os.Lstat(name)
 		switch {
 		case err != nil:
@@ -133,6 +139,14 @@ func restrict(p *plan) error {
 		return err
 	}
 	return c.RestrictScoped()
+}
+
+// within returns what is below the folders that are shown in hidden ones, but for what is hidden in them.
+func (p *plan) within(hide []string) (out []string) {
+	for _, r := range p.Read {
+		out = append(out, readable(r, slices.DeleteFunc(slices.Clone(hide), func(h string) bool { return !below(h, r) || h == r }))...)
+	}
+	return out
 }
 
 // readable returns what is below a folder but for what is hidden, as few paths as possible.

@@ -128,8 +128,10 @@ func joined(text string, notes ...string) string {
 	return text
 }
 
-// script runs a command and says where it has left the shell. The command is an argument, so that nothing in it is taken for the script.
-const script = `__cwd=$1; __command=$2; shift 2; trap 'pwd -P >"$__cwd" 2>/dev/null' EXIT; eval "$__command"`
+// script runs a command and says where it has left the shell. The command and the file for the folder come in the environment: nothing in them is
+// taken for the script, and other users of the machine, or other sessions, do not see them among the processes.
+const script = `__cwd=$DECANT_SHELL_CWD __command=$DECANT_SHELL_COMMAND; unset DECANT_SHELL_CWD DECANT_SHELL_COMMAND; ` +
+	`trap 'pwd -P >"$__cwd" 2>/dev/null' EXIT; eval "$__command"`
 
 // execute runs a command to its end and says how it has ended; empty: well.
 func (s *shell) execute(ctx context.Context, limit time.Duration, command string, out *capture, progress func(string)) string {
@@ -143,7 +145,8 @@ func (s *shell) execute(ctx context.Context, limit time.Duration, command string
 	}
 	defer r.Close()
 	before, _ := s.holds(Amount{}) // what cannot be measured ends the command
-	p, err := s.walls().start(s.cwd, []string{s.path, "-c", s.ulimit() + script, filepath.Base(s.path), s.cwds, command}, s.env(), w)
+	p, err := s.walls().start(s.cwd, []string{s.path, "-c", s.ulimit() + script, filepath.Base(s.path)},
+		append(s.env(), "DECANT_SHELL_CWD="+s.cwds, "DECANT_SHELL_COMMAND="+command), w)
 	w.Close()
 	if err != nil {
 		return "the command could not be started: " + err.Error()
@@ -201,6 +204,9 @@ func (s *shell) env() []string {
 	if s.walls().name() != "" {
 		cache := filepath.Join(s.plan.Temp, "cache") // the user's own cannot be written
 		env = append(env, "XDG_CACHE_HOME="+cache, "GOCACHE="+filepath.Join(cache, "go-build"))
+	}
+	if s.plan.Apart {
+		env = append(env, "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1") // git ends where it may not read the machine's settings, which may hold passwords
 	}
 	return env
 }

@@ -33,10 +33,11 @@ type Shell struct {
 	Off      bool // there is no such tool
 	Attended bool // somebody is there to be asked about a command, which then runs even where it cannot be confined
 	Network  bool // commands may use the network
-	Apart    bool // commands see the programs of the machine and the project, and no other files: home folders, /var and /srv are hidden
+	Apart    bool // commands see the programs of the machine and the project, and no other files: home folders, /var, /srv and most of /etc are hidden
 
 	Env     []string      // of commands, as NAME=VALUE; nil: that of the process without what looks like a secret
 	Hide    []string      // further files and folders that confined commands cannot read, absolute
+	Read    []string      // folders that they see although Apart hides what is around them, absolute
 	Write   []string      // further folders that they may write to, absolute
 	Timeout time.Duration // of a command that does not say; 0: two minutes
 }

@@ -17,6 +17,7 @@ type plan struct {
 	Dir     string   `json:"dir"`  // the project
 	Temp    string   `json:"temp"` // their temporary folder
 	Write   []string `json:"write,omitzero"`
+	Read    []string `json:"read,omitzero"` // what is shown in hidden folders
 	Hide    []string `json:"hide,omitzero"` // files and folders, links followed
 	Network bool     `json:"network,omitzero"`
 	Apart   bool     `json:"apart,omitzero"` // nothing else of the machine can be seen but its programs
@@ -36,25 +37,17 @@ func newPlan(dir, temp string, o Shell) (p plan, err error) {
 	if p.Temp, err = filepath.EvalSymlinks(temp); err != nil {
 		return p, err
 	}
-	for _, w := range o.Write {
-		if !filepath.IsAbs(w) {
-			return p, fmt.Errorf("tools: Shell.Write: %s is not absolute", w)
-		}
-		real, err := filepath.EvalSymlinks(w)
-		if err != nil {
-			return p, fmt.Errorf("tools: Shell.Write: %w", err)
-		}
-		p.Write = append(p.Write, real)
+	if p.Write, err = places("Write", o.Write); err != nil {
+		return p, err
+	}
+	if p.Read, err = places("Read", o.Read); err != nil {
+		return p, err
 	}
 	hide := []string{"/etc/shadow", "/etc/gshadow", "/etc/sudoers.d", "/etc/ssh", "/var/run/secrets"}
 	if home, err := os.UserHomeDir(); err == nil {
 		for _, c := range credentials {
 			hide = append(hide, filepath.Join(home, c))
 		}
-	}
-	if o.Apart {
-		p.Apart = true
-		hide = append(hide, notPrograms()...)
 	}
 	for _, h := range o.Hide {
 		if !filepath.IsAbs(h) {
@@ -68,17 +61,34 @@ func newPlan(dir, temp string, o Shell) (p plan, err error) {
 		}
 		p.Hide = append(p.Hide, filepath.Clean(h)) // what does not exist may come later
 	}
+	if p.Apart = o.Apart; p.Apart {
+		p.Read = append(p.Read, machine(p.Hide)...)
+		p.Hide = append(p.Hide, notPrograms()...)
+	}
 	p.Hide = p.outermost()
 	return p, nil
 }
 
-// outermost returns what is hidden without what lies in hidden folders anyway. In a folder that commands may write to, which is shown again in such
-// a folder, it counts.
+// places returns where folders of an option are, links followed.
+func places(option string, names []string) (out []string, err error) {
+	for _, name := range names {
+		if !filepath.IsAbs(name) {
+			return nil, fmt.Errorf("tools: Shell.%s: %s is not absolute", option, name)
+		}
+		if name, err = filepath.EvalSymlinks(name); err != nil {
+			return nil, fmt.Errorf("tools: Shell.%s: %w", option, err)
+		}
+		out = append(out, name)
+	}
+	return out, nil
+}
+
+// outermost returns what is hidden without what lies in hidden folders anyway. In a folder that is shown again in such a folder, it counts.
 func (p *plan) outermost() (out []string) {
 	for i, h := range p.Hide {
 		covered := false
 		for k, other := range p.Hide {
-			shown := slices.ContainsFunc(p.written(), func(w string) bool { return below(h, w) && below(w, other) })
+			shown := slices.ContainsFunc(p.shown(), func(w string) bool { return below(h, w) && below(w, other) })
 			covered = covered || k != i && below(h, other) && (h != other || k < i) && !shown
 		}
 		if !covered {
@@ -98,7 +108,8 @@ func below(name, dir string) bool {
 type walls struct {
 	kind string // empty: nothing stands around them
 	wrap func(cwd string, argv []string) []string
-	kept bool // a supervisor of ours is between us and the command, and ends when we close its pipe
+	env  []string // beside that of the command
+	kept bool     // a supervisor of ours is between us and the command, and ends when we close its pipe
 }
 
 func (w walls) name() string { return w.kind }
@@ -106,7 +117,7 @@ func (w walls) name() string { return w.kind }
 // start starts a command.
 func (w walls) start(cwd string, argv, env []string, out *os.File) (*process, error) {
 	argv = w.wrap(cwd, argv)
-	cmd := &exec.Cmd{Path: argv[0], Args: argv, Dir: cwd, Env: env, Stdout: out, Stderr: out}
+	cmd := &exec.Cmd{Path: argv[0], Args: argv, Dir: cwd, Env: append(env, w.env...), Stdout: out, Stderr: out}
 	if w.kept {
 		cmd.Path = "/proc/self/exe"
 	}
@@ -173,6 +184,9 @@ func bwrapArgs(p *plan, cwd string) []string {
 		args = append(args, "--unshare-net")
 	}
 	args = append(args, hidden(p, p.holds)...)
+	for _, r := range p.Read {
+		args = append(args, "--ro-bind", r, r)
+	}
 	for _, w := range p.written() {
 		args = append(args, "--bind", w, w)
 	}
@@ -197,19 +211,22 @@ func emptied(p *plan) (out []string) {
 	return out
 }
 
-// holds reports whether something that commands may write to lies in a folder.
+// holds reports whether something that is shown, whatever is hidden around it, lies in a folder.
 func (p *plan) holds(dir string) bool {
-	return slices.ContainsFunc(p.written(), func(w string) bool { return below(w, dir) })
+	return slices.ContainsFunc(p.shown(), func(w string) bool { return below(w, dir) })
 }
 
 // written returns the folders that commands may write to.
 func (p *plan) written() []string { return append([]string{p.Dir, p.Temp}, p.Write...) }
 
+// shown returns the folders that commands see, whatever is hidden around them.
+func (p *plan) shown() []string { return append(p.written(), p.Read...) }
+
 // hidden returns the arguments of bwrap that hide some of what a plan hides.
 func hidden(p *plan, which func(string) bool) (args []string) {
 	for _, h := range p.Hide {
 		info, err := os.Stat(h)
-		bound := slices.ContainsFunc(p.written(), func(w string) bool { return below(h, w) })
+		bound := slices.ContainsFunc(p.shown(), func(w string) bool { return below(h, w) })
 		switch {
 		case !which(h):
 		case err != nil || !bound && (below(h, "/tmp") || below(h, "/run")):
@@ -224,14 +241,15 @@ func hidden(p *plan, which func(string) bool) (args []string) {
 }
 
 // programs are the folders at the top of a machine that hold what commands need to run.
-var programs = map[string]bool{"bin": true, "sbin": true, "lib": true, "lib32": true, "lib64": true, "libx32": true, "usr": true, "etc": true, "nix": true, "gnu": true,
+var programs = map[string]bool{"bin": true, "sbin": true, "lib": true, "lib32": true, "lib64": true, "libx32": true, "usr": true, "nix": true, "gnu": true,
 	"dev": true, "proc": true, "tmp": true, "run": true} // the last four are others within the walls
 
-// notPrograms returns what is at the top of the machine and is no program's.
+// notPrograms returns what is at the top of the machine and is no program's, and the settings of those that the machine's own users installed.
 func notPrograms() (out []string) {
+	out = []string{"/usr/local/etc"}
 	entries, err := os.ReadDir("/")
 	if err != nil {
-		return nil
+		return out
 	}
 	for _, e := range entries {
 		if !programs[e.Name()] && e.Type()&os.ModeSymlink == 0 {

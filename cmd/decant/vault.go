@@ -57,12 +57,9 @@ func advised(err error) error {
 }
 
 // private returns what no command of an agent has to read: a database, which has the conversations of all projects, what files were before they were
-// changed, and what opens it.
+// changed, the settings, and what these name.
 func private(cfg *config.Config, db string) (names []string, err error) {
-	for _, name := range []string{db, db + "-wal", db + "-shm", db + "-files", cfg.Seal.KeyFile, cfg.Summary.KeyFile} {
-		if name == "" {
-			continue
-		}
+	for _, name := range append(cfg.Files(), db, db+"-wal", db+"-shm", db+"-files") {
 		if name, err = filepath.Abs(name); err != nil {
 			return nil, err
 		}

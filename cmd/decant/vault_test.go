@@ -5,9 +5,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/store/sqlite"
 )
 
@@ -34,5 +36,31 @@ func TestAClearDatabaseIsNotTakenUpWithAKey(t *testing.T) {
 	}
 	if n := x.sound(); n != 0 {
 		t.Errorf("%d conversations are kept in clear", n)
+	}
+}
+
+// What opens the service is private, wherever it is: the settings, each file that they name, and the database.
+func TestPrivate(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	text := "tls: {cert: c.pem, key: k.pem}\nencryption: {key_file: e.key}\ntracing: {endpoint: 'http://127.0.0.1:4318', headers_file: h.txt}\n" +
+		"summary: {key_file: s.key}\nca: [a.pem]\n"
+	for name, text := range map[string]string{"decant.yaml": text, "c.pem": "", "k.pem": "", "e.key": "", "h.txt": "a: b", "s.key": "key", "a.pem": ""} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cfg, err := config.Load(config.Sources{Environ: []string{"DECANT_CONFIG=decant.yaml"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := private(cfg, filepath.Join(dir, "chat.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"decant.yaml", "c.pem", "k.pem", "e.key", "h.txt", "s.key", "a.pem", "chat.db", "chat.db-wal", "chat.db-shm", "chat.db-files"} {
+		if !slices.Contains(names, filepath.Join(dir, want)) {
+			t.Errorf("%s is not private: %q", want, names)
+		}
 	}
 }

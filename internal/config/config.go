@@ -23,13 +23,15 @@ import (
 )
 
 // Config is how a gateway runs. Files use the names in the tags; the environment DECANT_ and the
-// name in capitals.
+// name in capitals. What has the tag names:"file" is the name of a file, see [Config.Files].
 type Config struct {
+	File string `yaml:"-" names:"file"` // that the settings stand in; empty: none
+
 	Listen     string   `yaml:"listen"`             // address to serve, host:port
 	TLS        TLS      `yaml:"tls"`                // certificate to serve with; none: without encryption
 	Plain      bool     `yaml:"plain_http"`         // other machines may be served without encryption
 	Upstream   string   `yaml:"anthropic_upstream"` // base URL of the Messages API
-	DB         string   `yaml:"db"`                 // database file; empty: the user's own
+	DB         string   `yaml:"db" names:"file"`    // database file; empty: the user's own
 	Seal       Seal     `yaml:"encryption"`         // encrypts the database; none: it is not encrypted
 	Preset     string   `yaml:"preset"`             // policy of requests that no rule names one for
 	Mode       string   `yaml:"mode"`               // manage, observe or off
@@ -42,7 +44,7 @@ type Config struct {
 	Drain      Drain    `yaml:"drain"`              // how long open streams may go on after a signal to stop
 	Log        string   `yaml:"log"`                // least level that is logged: debug, info, warn, error
 	LogFormat  string   `yaml:"log_format"`         // text or json
-	CA         []string `yaml:"ca"`                 // PEM files with authorities to trust besides the system's
+	CA         []string `yaml:"ca" names:"file"`    // PEM files with authorities to trust besides the system's
 	Allow      []string `yaml:"allow"`              // base URLs that calls may go to besides the upstream
 	Keys       []Key    `yaml:"keys"`               // who may use the gateway besides those whose keys are in the database; none at all: everybody who reaches it
 	Hosts      []string `yaml:"hosts"`              // names by which it may be called besides those of loopback
@@ -109,13 +111,13 @@ func (d *Drain) UnmarshalText(text []byte) error {
 
 // TLS names the PEM files of a certificate and its key.
 type TLS struct {
-	Cert string `yaml:"cert"`
-	Key  string `yaml:"key"`
+	Cert string `yaml:"cert" names:"file"`
+	Key  string `yaml:"key" names:"file"`
 }
 
 // Seal says what the database is encrypted with.
 type Seal struct {
-	KeyFile string `yaml:"key_file"` // file with the key; empty: it is not encrypted
+	KeyFile string `yaml:"key_file" names:"file"` // file with the key; empty: it is not encrypted
 }
 
 // A Key admits one tenant. One tenant may have several.
@@ -162,6 +164,7 @@ func Load(s Sources) (*Config, error) {
 		if err := c.file(s.File); err != nil {
 			return nil, err
 		}
+		c.File = s.File
 	}
 	if err := c.set(env, variable); err != nil {
 		return nil, err

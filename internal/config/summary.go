@@ -15,7 +15,7 @@ type Summary struct {
 	Provider string `yaml:"provider"`              // anthropic, or openai for whatever speaks Chat Completions; empty: anthropic
 	BaseURL  string `yaml:"base_url"`              // of its API; empty: the provider's own
 	KeyEnv   string `yaml:"api_key_env"`           // variable of the environment that holds the key
-	KeyFile  string `yaml:"key_file"`              // or file that holds it
+	KeyFile  string `yaml:"key_file" names:"file"` // or file that holds it
 	Client   bool   `yaml:"use_client_credential"` // calls about a client's conversation may be made with that client's own credential
 	Shared   bool   `yaml:"shared_cache"`          // the key is of the same workspace as the clients', so that the provider's cache is one
 	Limits   Limits `yaml:"limits"`                // of own calls, for each tenant

@@ -13,11 +13,11 @@ import (
 // Tracing says where traces go and which. Without an endpoint there are none, and nothing of OpenTelemetry's own
 // variables is looked at. With one, they say what is left empty here.
 type Tracing struct {
-	Endpoint    string   `yaml:"endpoint"`     // base URL of a collector; "env": the one that OpenTelemetry's variables name; empty: none
-	Sample      *float64 `yaml:"sample"`       // part of the traces that is recorded, where the client does not say
-	HeadersFile string   `yaml:"headers_file"` // lines NAME: VALUE that the collector asks for
-	Service     string   `yaml:"service"`      // what the gateway is called
-	Tenants     bool     `yaml:"tenants"`      // spans name the tenant
+	Endpoint    string   `yaml:"endpoint"`                  // base URL of a collector; "env": the one that OpenTelemetry's variables name; empty: none
+	Sample      *float64 `yaml:"sample"`                    // part of the traces that is recorded, where the client does not say
+	HeadersFile string   `yaml:"headers_file" names:"file"` // lines NAME: VALUE that the collector asks for
+	Service     string   `yaml:"service"`                   // what the gateway is called
+	Tenants     bool     `yaml:"tenants"`                   // spans name the tenant
 
 	Export Export `yaml:"-"` // what comes of all that
 }
