@@ -11,7 +11,6 @@ import (
 
 	"github.com/decantdev/decant/agent/mcp"
 	"github.com/decantdev/decant/internal/chat"
-	"github.com/decantdev/decant/internal/plainfile"
 )
 
 // mcpFile is the name of the file of a project that names its MCP servers.
@@ -79,7 +78,14 @@ const mostServers = 1 << 20
 
 // serversOf reads a file of servers, and returns the trust in them, also beside an error; nil: the file cannot be read.
 func serversOf(file string) ([]mcp.Server, *trust, error) {
-	src, err := plainfile.Read(file, mostServers) // a link may lead to a device
+	info, err := os.Stat(file)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > mostServers) { // a link may lead to a device
+		err = fmt.Errorf("%s: it is not a file, or larger than %d MB", file, mostServers>>20)
+	}
+	if err != nil {
+		return nil, nil, inputError{err}
+	}
+	src, err := os.ReadFile(file)
 	if err != nil {
 		return nil, nil, inputError{err}
 	}

@@ -8,6 +8,9 @@ import (
 	"github.com/decantdev/decant/internal/plainfile"
 )
 
+// mostTeam is how many bytes a file of a team may have.
+const mostTeam = 1 << 20
+
 // teamOf reads a team from a YAML file, or from a folder of Markdown files; nil where none is named.
 func teamOf(path string) (*team.File, error) {
 	if path == "" {
@@ -18,7 +21,7 @@ func teamOf(path string) (*team.File, error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		src, err := plainfile.Read(path, mostServers)
+		src, err := plainfile.Read(path, mostTeam)
 		if err != nil {
 			return nil, err
 		}

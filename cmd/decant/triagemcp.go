@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/mcp"
-	"github.com/decantdev/decant/internal/plainfile"
 )
 
 // What a result of a tool of an MCP server may have in an investigation, and how long a call may take.
@@ -24,7 +24,7 @@ func (r *triageRoom) serve(ctx context.Context) error {
 	if name == "" {
 		return nil
 	}
-	src, err := plainfile.Read(name, mostServers)
+	src, err := os.ReadFile(name)
 	if err != nil {
 		return inputError{fmt.Errorf("mcp: %w", err)}
 	}

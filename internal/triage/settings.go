@@ -69,15 +69,12 @@ type file struct {
 	MCP      MCP               `yaml:"mcp"`
 }
 
-// mostFile is how many bytes of settings, and of a file beside them, are read.
-const mostFile = 1 << 20
-
 // ReadSettings reads a settings file; one that does not exist says nothing. getenv reads the environment: DECANT_TRIAGE_MODEL, _MAX_ERRORS,
 // _PARALLEL, _TOKENS_PER_ERROR and _TOKENS_PER_RUN are stronger than the file, and than the names of seed 000 (NIGHTWATCH_MODEL, ..._MAX_ERRORS,
 // ..._TOKEN_BUDGET_PER_ERROR, ..._TOTAL_TOKEN_BUDGET), which are stronger than the file, too. Errors name the file and the line, or the variable.
 func ReadSettings(name string, getenv func(string) string) (*Settings, error) {
 	s := &Settings{}
-	data, err := plainfile.Read(name, mostFile)
+	data, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -135,7 +132,7 @@ func (s *Settings) beside(name string, f *file) error {
 	dir := filepath.Dir(name)
 	if f.Ignore != "" {
 		at := below(dir, f.Ignore)
-		src, err := plainfile.Read(at, mostFile)
+		src, err := plainfile.Read(at, 1<<20)
 		if err != nil {
 			return fmt.Errorf("%s: ignore: %w", name, err)
 		}
