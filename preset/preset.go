@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"reflect"
@@ -22,7 +23,6 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/explain"
-	"github.com/decantdev/decant/internal/plainfile"
 )
 
 //go:embed *.yaml
@@ -223,14 +223,11 @@ func Names() []string {
 	return out
 }
 
-// mostFile is how many bytes a preset may have.
-const mostFile = 1 << 20
-
 // Load returns the preset of the given name. If the name holds a path separator or ends in .yaml or
 // .yml, it names a file.
 func Load(name string) (*Preset, error) {
 	if strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
-		data, err := plainfile.Read(name, mostFile)
+		data, err := os.ReadFile(name)
 		if err != nil {
 			return nil, fmt.Errorf("read preset: %w", err)
 		}

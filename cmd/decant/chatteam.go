@@ -5,11 +5,7 @@ import (
 	"os"
 
 	"github.com/decantdev/decant/agent/team"
-	"github.com/decantdev/decant/internal/plainfile"
 )
-
-// mostTeam is how many bytes a file of a team may have.
-const mostTeam = 1 << 20
 
 // teamOf reads a team from a YAML file, or from a folder of Markdown files; nil where none is named.
 func teamOf(path string) (*team.File, error) {
@@ -21,13 +17,18 @@ func teamOf(path string) (*team.File, error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		src, err := plainfile.Read(path, mostTeam)
+		src, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
 		return team.Parse(path, src)
 	}
-	members, err := team.ReadDir(os.DirFS(path), ".")
+	root, err := os.OpenRoot(path) // the folder may be a project's: no link leads out of it
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	members, err := team.ReadDir(root.FS(), ".")
 	if err == nil && len(members) == 0 {
 		err = fmt.Errorf("%s: no file there ends with .md", path)
 	}

@@ -74,8 +74,8 @@ func (b *Book) personal(ctx context.Context) error {
 	if err != nil || len(tracked) == 0 {
 		return err
 	}
-	return fmt.Errorf("%s: git has %s, so others may have written what stands there: a notebook is personal, and its files are not committed. "+
-		"Read them; \"git rm -r %[3]s\" deletes them, \"git rm -r --cached %[3]s\" makes them yours", b.Dir(), strings.Join(tracked, ", "), b.o.Settings.Dir)
+	return fmt.Errorf("%s: git has %s, so others may have written what stands there: a notebook is personal, and is not committed. "+
+		"Read these files; \"git rm\" of them deletes them, \"git rm --cached\" makes them yours", b.Dir(), strings.Join(tracked, ", "))
 }
 
 // Unwritten returns the files that stand in the notebook's folder though no notebook has written them.
