@@ -420,7 +420,8 @@ func TestHostileRepository(t *testing.T) {
 	if err := os.Symlink("/etc/passwd", filepath.Join(c.dir, "link")); err != nil {
 		t.Skip(err)
 	}
-	sha := c.commit("Hostile", map[string]string{".gitattributes": "* diff=x filter=x\n", "shop/-e": "x\n", ":(top)x": "y\n", "x\ny": "line feed\n"})
+	sha := c.commit("Hostile", map[string]string{".gitattributes": "* diff=x filter=x\n", "shop/-e": "x\n", ":(top)x": "y\n", "x\ny": "line feed\n",
+		"CODEOWNERS": ""}) // without it the owner of a line is its author
 	os.Remove(mark)
 	r := reader(t, c, nil)
 	v := version(t, r, sha)

@@ -101,7 +101,7 @@ func (l *local) last(ctx context.Context, sha, path string, line int) (c Change,
 		return c, false, err
 	}
 	at := strconv.Itoa(line)
-	text, err := l.output(ctx, "blame", "--porcelain", "-L", at+","+at, sha, "--", path)
+	text, err := l.output(ctx, "blame", "--porcelain", "--no-textconv", "-L", at+","+at, sha, "--", path)
 	if err != nil {
 		return c, false, err
 	}
