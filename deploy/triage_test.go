@@ -16,7 +16,7 @@ func TestTriageUnits(t *testing.T) {
 	d := directives(t, read(t, "decant-triage.service"))
 	for name, want := range map[string]string{
 		"[Service]Type": "oneshot", "[Service]SuccessExitStatus": "1", "[Service]UMask": "0077", "[Service]NoNewPrivileges": "yes",
-		"[Service]ExecStart": "/usr/local/bin/decant triage run --html /var/lib/decant-triage/report.html", "[Service]EnvironmentFile": "/etc/decant/triage.env",
+		"[Service]ExecStart": "/usr/local/bin/decant triage run --config /etc/decant/triage.yaml --html /var/lib/decant-triage/report.html", "[Service]EnvironmentFile": "/etc/decant/triage.env",
 	} {
 		if !slices.Contains(d[name], want) {
 			t.Errorf("%s is %q, want %q", name, d[name], want)
@@ -66,7 +66,7 @@ func TestTriageWorkflow(t *testing.T) {
 	if w.On["schedule"] == nil || len(w.Permissions) != 1 || w.Permissions["contents"] != "read" {
 		t.Errorf("%+v", w)
 	}
-	runs, kept := 0, false
+	runs, kept, trusted := 0, false, false
 	for _, s := range w.Jobs["triage"].Steps {
 		if strings.Contains(s.Run, "${{") || strings.Contains(s.Run, "secrets.") {
 			t.Errorf("a secret or an expression in a command: %s", s.Run)
@@ -81,9 +81,10 @@ func TestTriageWorkflow(t *testing.T) {
 		} else if len(s.Env) > 0 {
 			t.Errorf("%s has an environment: %v", s.Uses+s.Run, s.Env)
 		}
+		trusted = trusted || strings.HasPrefix(s.Run, "decant trust --hash ") && runs == 0 // before the run, and to one content
 		kept = kept || strings.HasPrefix(s.Uses, "actions/upload-artifact@") && s.If == "always()"
 	}
-	if runs != 1 || !kept {
-		t.Errorf("%d runs, report kept: %v", runs, kept)
+	if runs != 1 || !kept || !trusted {
+		t.Errorf("%d runs, report kept: %v, settings trusted: %v", runs, kept, trusted)
 	}
 }

@@ -50,6 +50,7 @@ type commands struct {
 	Triage     triageCmd     `cmd:"" group:"Agents" help:"Look at the errors of your programs, and have an agent find out why they happen."`
 	Notebook   notebookCmd   `cmd:"" group:"Agents" help:"Keep what is learned in a repository: observations, rules, tasks, decisions and a monthly report, as records and as files."`
 	MCP        mcpCmd        `cmd:"" group:"Agents" name:"mcp" help:"Serve recall, originals and rules to an agent, over MCP on standard input and output."`
+	Trust      trustCmd      `cmd:"" group:"Agents" help:"Say yes to the programs, addresses and files that the settings of a folder name."`
 	Memory     memoryCmd     `cmd:"" group:"Agents" help:"List, show, forget, restore and export what is remembered beyond a conversation."`
 	DB         dbCmd         `cmd:"" group:"The program" name:"db" help:"Check the database, or back it up."`
 	Encrypt    encryptCmd    `cmd:"" group:"The program" help:"Encrypt the database, change its key, or decrypt it."`

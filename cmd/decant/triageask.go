@@ -24,6 +24,11 @@ type triageReportCmd struct {
 // Run prints the report of a run.
 func (c *triageReportCmd) Run(s *streams) error {
 	return c.archived(func(ctx context.Context, room *triageRoom) error {
+		silent := *s
+		silent.in = nil // settings are not needed, so nobody is asked about them
+		if set, err := c.settings(&silent); err == nil {
+			room.set = set
+		}
 		r, err := triage.Open(ctx, room.options, latest(c.ID))
 		if err != nil {
 			return noRun(err)
@@ -87,7 +92,7 @@ func (c *triageWhyCmd) Run(s *streams) error {
 	}
 	ctx, stop := interruptible()
 	defer stop()
-	return c.kept(ctx, run, false, func(room *triageRoom, r *triage.Run) error {
+	return c.kept(ctx, s, run, false, func(room *triageRoom, r *triage.Run) error {
 		e, err := found(r, n)
 		if err != nil {
 			return err
@@ -149,7 +154,7 @@ func (c *triageAskCmd) Run(s *streams) error {
 	}
 	ctx, stop := interruptible()
 	defer stop()
-	return c.kept(ctx, run, true, func(_ *triageRoom, r *triage.Run) error {
+	return c.kept(ctx, s, run, true, func(_ *triageRoom, r *triage.Run) error {
 		said := ""
 		err := r.Ask(ctx, n, c.Question, func(e agent.Event) {
 			switch e.Kind {

@@ -40,7 +40,7 @@ func (c *triageSubmitCmd) Run(s *streams) (err error) {
 	if err := c.durable(); err != nil {
 		return err
 	}
-	set, err := c.chosen()
+	set, err := c.chosen(s)
 	if err != nil {
 		return err
 	}
@@ -123,11 +123,7 @@ func (c *triageCollectCmd) Run(s *streams) error {
 	if err := c.durable(); err != nil {
 		return err
 	}
-	set, err := c.settings()
-	if err != nil {
-		return err
-	}
-	id, err := c.waiting(ctx, set)
+	id, err := c.waiting(ctx)
 	if err != nil {
 		return err
 	}
@@ -135,12 +131,12 @@ func (c *triageCollectCmd) Run(s *streams) error {
 		s.note("no run waits for a batch: decant triage submit begins one")
 		return nil
 	}
-	return c.kept(ctx, id, true, func(room *triageRoom, r *triage.Run) error { return c.phase(ctx, s, room, r) })
+	return c.kept(ctx, s, id, true, func(room *triageRoom, r *triage.Run) error { return c.phase(ctx, s, room, r) })
 }
 
 // waiting returns the id of the run that is named, or else of the oldest one that waits for a batch or for being told, empty where none does.
-func (c *triageCollectCmd) waiting(ctx context.Context, set *triage.Settings) (id string, err error) {
-	room, err := c.archive(ctx, set)
+func (c *triageCollectCmd) waiting(ctx context.Context) (id string, err error) {
+	room, err := c.archive(ctx)
 	defer func() { err = errors.Join(err, room.close()) }()
 	if err != nil {
 		return "", err

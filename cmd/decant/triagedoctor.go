@@ -24,16 +24,16 @@ type triageInitCmd struct {
 
 // Run writes settings. It never changes those that are there.
 func (c *triageInitCmd) Run(s *streams) error {
-	if err := os.MkdirAll(filepath.Dir(c.Config), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(c.file()), 0o755); err != nil {
 		return inputError{err}
 	}
 	name := "acme/shop"
 	if dir := cloneOf("."); dir != "" {
 		name = filepath.Base(dir)
 	}
-	f, err := os.OpenFile(c.Config, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := os.OpenFile(c.file(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return inputError{fmt.Errorf("%s is there already: change it, or remove it first", c.Config)}
+		return inputError{fmt.Errorf("%s is there already: change it, or remove it first", c.file())}
 	}
 	if err != nil {
 		return inputError{err}
@@ -42,7 +42,10 @@ func (c *triageInitCmd) Run(s *streams) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	s.note("%s is written: say where your errors are, then look whether all can be had: decant triage doctor", c.Config)
+	if err := trustWritten(c.file()); err != nil {
+		return err
+	}
+	s.note("%s is written: say where your errors are, then look whether all can be had: decant triage doctor", c.file())
 	return nil
 }
 
@@ -54,7 +57,7 @@ type triageDoctorCmd struct {
 func (c *triageDoctorCmd) Run(s *streams) error {
 	ctx, stop := interruptible()
 	defer stop()
-	set, err := c.settings()
+	set, err := c.settings(s)
 	if err != nil {
 		return err
 	}
@@ -68,9 +71,9 @@ func (c *triageDoctorCmd) Run(s *streams) error {
 		fmt.Fprintf(s.out, "FAIL  %s: %s\n", what, secret.Mask(err.Error()))
 	}
 	if !set.Given {
-		say("settings", errors.New(c.Config+" is not there: decant triage init writes it"))
+		say("settings", errors.New(c.file()+" is not there: decant triage init writes it"))
 	} else {
-		say("settings "+c.Config, nil)
+		say("settings "+c.file(), nil)
 	}
 	for _, src := range set.Sources {
 		say(src.Name(), src.Check(ctx))

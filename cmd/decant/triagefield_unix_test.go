@@ -26,6 +26,7 @@ import (
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/internal/triage/analyst"
 	"github.com/decantdev/decant/internal/triage/sample"
+	"github.com/decantdev/decant/internal/trust"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -34,8 +35,9 @@ import (
 type field struct {
 	*testing.T
 	*services.Server
-	dir string
-	env []string
+	dir   string
+	env   []string
+	yeses trust.Book
 
 	mu      sync.Mutex
 	calls   int
@@ -57,6 +59,7 @@ func newFieldOf(t *testing.T, s *sample.Sample, m sandbox.Model) *field {
 		repos = sampleDir
 	}
 	f := &field{T: t, dir: t.TempDir()}
+	f.yeses.Dir = f.file("config/decant/trusted")
 	var err error
 	if f.Server, err = services.New(services.Options{Sample: s, Dir: repos, Model: m}); err != nil {
 		t.Fatal(err)
@@ -66,16 +69,24 @@ func newFieldOf(t *testing.T, s *sample.Sample, m sandbox.Model) *field {
 	if err := os.MkdirAll(f.file(".decant"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	f.write(".decant/triage.yaml", services.Settings(s, web.URL))
-	f.env = append(os.Environ(), append(services.Environment(web.URL), "HOME="+f.dir, "DECANT_DB="+f.file("t.db"), "OPENAI_API_KEY=")...)
+	f.write(".decant/triage.yaml", services.Settings(s))
+	f.env = append(os.Environ(), append(services.Environment(web.URL), "HOME="+f.dir, "XDG_CONFIG_HOME="+f.file("config"), "DECANT_DB="+f.file("t.db"), "OPENAI_API_KEY=")...)
 	return f
 }
 
 func (f *field) file(name string) string { return filepath.Join(f.dir, name) }
 
+// write writes a file, which its user trusts.
 func (f *field) write(name, text string) {
 	f.Helper()
-	if err := os.WriteFile(f.file(name), []byte(text), 0o600); err != nil {
+	err := os.WriteFile(f.file(name), []byte(text), 0o600)
+	if err == nil {
+		var file *trust.File
+		if file, err = trust.Read(f.file(name)); err == nil {
+			err = f.yeses.Add(file)
+		}
+	}
+	if err != nil {
 		f.Fatal(err)
 	}
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// archive opens what runs have kept, and nothing else: it can be read where neither their repositories nor a model are at hand. The caller closes
+// archive opens what runs have kept, and nothing else: it can be read where neither settings, their repositories nor a model are at hand. The caller closes
 // what it returns, also beside an error.
-func (f *triageFlags) archive(ctx context.Context, set *triage.Settings) (*triageRoom, error) {
-	r := &triageRoom{set: set, variable: f.variable}
+func (f *triageFlags) archive(ctx context.Context) (*triageRoom, error) {
+	r := &triageRoom{set: &triage.Settings{}, variable: f.variable}
 	o := &chat.Options{Project: &project.Project{}}
 	var err error
 	if o.Catalog, err = f.models(); err != nil {
@@ -33,11 +33,7 @@ func (f *triageFlags) archive(ctx context.Context, set *triage.Settings) (*triag
 func (f *triageFlags) archived(do func(context.Context, *triageRoom) error) (err error) {
 	ctx, stop := interruptible()
 	defer stop()
-	set, err := f.settings()
-	if err != nil {
-		return err
-	}
-	room, err := f.archive(ctx, set)
+	room, err := f.archive(ctx)
 	defer func() { err = errors.Join(err, room.close()) }()
 	if err != nil {
 		return err
@@ -46,12 +42,12 @@ func (f *triageFlags) archived(do func(context.Context, *triageRoom) error) (err
 }
 
 // kept opens a run that was kept, with the repositories whose code it has read and, where talks is set, with a model, and does something with it.
-func (f *triageFlags) kept(ctx context.Context, run string, talks bool, do func(*triageRoom, *triage.Run) error) (err error) {
-	set, err := f.settings()
+func (f *triageFlags) kept(ctx context.Context, s *streams, run string, talks bool, do func(*triageRoom, *triage.Run) error) (err error) {
+	set, err := f.settings(s)
 	if err != nil {
 		return err
 	}
-	taken, id, err := f.begunOn(ctx, set, run)
+	taken, id, err := f.begunOn(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -68,8 +64,8 @@ func (f *triageFlags) kept(ctx context.Context, run string, talks bool, do func(
 }
 
 // begunOn returns the sample that a run was begun on, nil for none, and the id of the run.
-func (f *triageFlags) begunOn(ctx context.Context, set *triage.Settings, run string) (s *sample.Sample, id string, err error) {
-	room, err := f.archive(ctx, set)
+func (f *triageFlags) begunOn(ctx context.Context, run string) (s *sample.Sample, id string, err error) {
+	room, err := f.archive(ctx)
 	defer func() { err = errors.Join(err, room.close()) }()
 	if err != nil {
 		return nil, "", err

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -24,11 +23,7 @@ func (r *triageRoom) serve(ctx context.Context) error {
 	if name == "" {
 		return nil
 	}
-	src, err := os.ReadFile(name)
-	if err != nil {
-		return inputError{fmt.Errorf("mcp: %w", err)}
-	}
-	servers, err := mcp.Read(name, src, nil)
+	servers, err := mcp.Read(name, r.set.MCP.Data, nil)
 	if err != nil {
 		return inputError{err}
 	}

@@ -39,7 +39,7 @@ func (c *triageMeasureCmd) Run(s *streams) error {
 	defer stop()
 	c.Sandbox = true
 	run := &triageRunCmd{Files: c.Files, Since: c.Since, MaxErrors: c.MaxErrors, ErrorTokens: c.ErrorTokens, RunTokens: c.RunTokens, Parallel: 1, Sample: c.Sample, triageFlags: c.triageFlags}
-	set, err := run.chosen()
+	set, err := run.chosen(s)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ type triagePlanCmd struct {
 func (c *triagePlanCmd) Run(s *streams) (err error) {
 	ctx, stop := interruptible()
 	defer stop()
-	set, err := c.chosen()
+	set, err := c.chosen(s)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func (c *triageDeliverCmd) Run(s *streams) error {
 	c.NoDeliver = c.NoDeliver || c.DryRun
 	ctx, stop := interruptible()
 	defer stop()
-	return c.kept(ctx, c.ID, false, func(room *triageRoom, r *triage.Run) error {
+	return c.kept(ctx, s, c.ID, false, func(room *triageRoom, r *triage.Run) error {
 		if r.Report().Simulated && !c.Simulated && !c.NoDeliver {
 			return usageError{errors.New("a stand-in for a model has made these findings, so they are not sent: --dry-run shows them, --simulated sends them all the same")}
 		}

@@ -3,8 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
 	"github.com/decantdev/decant/agent"
@@ -14,12 +18,13 @@ import (
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/mask"
+	"github.com/decantdev/decant/internal/trust"
 	"github.com/decantdev/decant/provider"
 )
 
 // triageFlags are what all commands about triage have.
 type triageFlags struct {
-	Config  string   `default:".decant/triage.yaml" placeholder:"FILE" help:"Settings, as decant triage init writes them (${default})."`
+	Config  string   `placeholder:"FILE" help:"Settings, as decant triage init writes them (.decant/triage.yaml, which decant trust has to know)."`
 	Model   string   `placeholder:"ID" help:"Model (${model})."`
 	Repo    []string `sep:"none" placeholder:"[NAME=]DIR" help:"Clone of a repository whose code runs (those of the settings, or the one here). May be repeated."`
 	Sandbox bool     `help:"Investigate with a stand-in for a model, which knows a few kinds of mistakes. It needs no key and nothing leaves this machine."`
@@ -61,15 +66,43 @@ type triageRoom struct {
 // close ends what was begun.
 func (r *triageRoom) close() error { return ended(r.clean) }
 
-// settings returns what the settings file and the environment say, and what the command line says, which is stronger.
-func (f *triageFlags) settings() (*triage.Settings, error) {
-	s, err := triage.ReadSettings(f.Config, os.Getenv)
+// triageSettings is the file with the settings of triage, from the folder where it is run.
+const triageSettings = ".decant/triage.yaml"
+
+// file returns the name of the settings file.
+func (f *triageFlags) file() string { return cmp.Or(f.Config, filepath.FromSlash(triageSettings)) }
+
+// settings returns what the settings file and the environment say, and what the command line says, which is stronger. A file that is not the user's
+// own says something only after the user has said yes to it, and so do the MCP servers that it names.
+func (f *triageFlags) settings(s *streams) (*triage.Settings, error) {
+	file, err := trust.Read(f.file())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, inputError{err}
+	}
+	src := triage.File{Name: f.file(), Own: true}
+	if file != nil {
+		src.Data, src.Own = file.Data, f.Config != "" && own(f.Config)
+		if err := s.vouched(file, src.Own, cmp.Or(f.Config, ".")); err != nil {
+			return nil, err
+		}
+	}
+	set, err := triage.ReadSettings(src, os.Getenv)
 	if err != nil {
 		return nil, inputError{err}
 	}
-	s.Model = cmp.Or(f.Model, s.Model)
-	s.Fill()
-	return s, nil
+	if name := set.MCP.File; name != "" {
+		servers, err := trust.Read(name)
+		if err != nil {
+			return nil, inputError{fmt.Errorf("mcp: %w", err)}
+		}
+		if err := s.vouched(servers, src.Own && own(name), name); err != nil {
+			return nil, err
+		}
+		set.MCP.Data = servers.Data
+	}
+	set.Model = cmp.Or(f.Model, set.Model)
+	set.Fill()
+	return set, nil
 }
 
 // interruptible returns a context that ends with an interrupt.

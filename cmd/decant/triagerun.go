@@ -64,13 +64,13 @@ interrupted (--resume goes on).`
 func (c *triageRunCmd) Run(s *streams) (err error) {
 	ctx, stop := interruptible()
 	defer stop()
-	set, err := c.chosen()
+	set, err := c.chosen(s)
 	if err != nil {
 		return err
 	}
 	taken, err := c.sample(set)
 	if err == nil && c.Resume && taken == nil {
-		taken, _, err = c.begunOn(ctx, set, "last")
+		taken, _, err = c.begunOn(ctx, "last")
 	}
 	if err != nil {
 		return err
@@ -208,8 +208,8 @@ func filed(files []string) (out []source.Source) {
 }
 
 // chosen returns the settings with what the command line says.
-func (c *triageRunCmd) chosen() (*triage.Settings, error) {
-	set, err := c.settings()
+func (c *triageRunCmd) chosen(s *streams) (*triage.Settings, error) {
+	set, err := c.settings(s)
 	if err != nil {
 		return nil, err
 	}
@@ -389,7 +389,7 @@ func (c *triageInvestigateCmd) Run(s *streams) (err error) {
 		return inputError{fmt.Errorf("%s: there is no error in it: paste the message with its stack trace", c.File)}
 	}
 	e.Release = c.Release
-	set, err := c.settings()
+	set, err := c.settings(s)
 	if err != nil {
 		return err
 	}

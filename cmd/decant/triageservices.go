@@ -42,8 +42,11 @@ func (c *triageSandboxCmd) Run(s *streams) error {
 	}
 	defer stop()
 	if c.Settings != "" {
-		if err := writeNew(c.Settings, services.Settings(taken, base)); err != nil {
+		if err := writeNew(c.Settings, services.Settings(taken)); err != nil {
 			return inputError{err}
+		}
+		if err := trustWritten(c.Settings); err != nil {
+			return err
 		}
 	}
 	fmt.Fprintf(s.out, "# New Relic, Sentry, GitHub, Slack and a model, all of them stand-ins, listen on %s. In another terminal:\n", base)
@@ -51,7 +54,7 @@ func (c *triageSandboxCmd) Run(s *streams) error {
 		fmt.Fprintf(s.out, "export %s\n", v)
 	}
 	if c.Settings == "" {
-		fmt.Fprintf(s.out, "# Settings for decant triage (--settings FILE writes them):\n%s", services.Settings(taken, base))
+		fmt.Fprintf(s.out, "# Settings for decant triage (--settings FILE writes them):\n%s", services.Settings(taken))
 	}
 	fmt.Fprintf(s.out, "# The errors are those of the days before %s: decant triage run --since %s\n", taken.Now.Format(time.DateOnly), taken.Now.AddDate(0, 0, -30).Format(time.DateOnly))
 	fmt.Fprintf(s.out, "# What was posted in Slack: %s/slack\n", base)
@@ -118,7 +121,7 @@ func (c *triageFlags) play(taken *sample.Sample, set *triage.Settings) (func() e
 	}
 	c.getenv = func(name string) string { return known[name] }
 	set.Repos, set.Services = taken.Mapped(), taken.Services()
-	if set.Sources, err = source.Read("services", []byte(services.Settings(taken, base)), c.getenv); err != nil {
+	if set.Sources, err = source.Read("services", []byte(services.Settings(taken)), true, c.getenv); err != nil {
 		return stop, err
 	}
 	set.Deliver = deliver.Settings{Slack: deliver.SlackSettings{Channel: services.Channel}}

@@ -1,7 +1,6 @@
 package triage_test
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,9 +10,8 @@ import (
 
 // Each key of Night Watch is honoured, or refused by its name and with the reason.
 func TestTheKeysOfTheSeed(t *testing.T) {
-	none := filepath.Join(t.TempDir(), "none.yaml")
 	read := func(env map[string]string) (*triage.Settings, error) {
-		return triage.ReadSettings(none, func(name string) string { return env[name] })
+		return triage.ReadSettings(triage.File{Name: "none.yaml"}, func(name string) string { return env[name] })
 	}
 	s, err := read(map[string]string{"NIGHTWATCH_TOKEN_BUDGET_PER_ERROR": "31000", "NIGHTWATCH_TOTAL_TOKEN_BUDGET": "210000", "NIGHTWATCH_MODEL": "claude-opus-4-6",
 		"NIGHTWATCH_MAX_ERRORS": "7", "NIGHTWATCH_USE_COMPACTION": "true", "NIGHTWATCH_NEW_RELIC_API_KEY": "NRAK-X", "NIGHTWATCH_NEW_RELIC_ACCOUNT_ID": "12",

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -47,6 +46,7 @@ type Settings struct {
 type MCP struct {
 	File  string   `yaml:"file"`  // of servers, in the form of .mcp.json; from the folder of the settings
 	Allow []string `yaml:"allow"` // tools that may be called though their server does not call them read-only, such as mcp__grafana__query
+	Data  []byte   `yaml:"-"`     // what the file says, as whoever reads the settings has found it
 }
 
 // file is what a settings file may say.
@@ -69,25 +69,42 @@ type file struct {
 	MCP      MCP               `yaml:"mcp"`
 }
 
-// ReadSettings reads a settings file; one that does not exist says nothing. getenv reads the environment: DECANT_TRIAGE_MODEL, _MAX_ERRORS,
+// A File is a settings file as it was read.
+type File struct {
+	Name string
+	Data []byte // nil: there is none, and it says nothing
+	Own  bool   // it is the user's own, and no repository's: credentials go wherever it says
+}
+
+// ReadSettings reads a settings file. getenv reads the environment: DECANT_TRIAGE_MODEL, _MAX_ERRORS,
 // _PARALLEL, _TOKENS_PER_ERROR and _TOKENS_PER_RUN are stronger than the file, and than the names of seed 000 (NIGHTWATCH_MODEL, ..._MAX_ERRORS,
 // ..._TOKEN_BUDGET_PER_ERROR, ..._TOTAL_TOKEN_BUDGET), which are stronger than the file, too. Errors name the file and the line, or the variable.
-func ReadSettings(name string, getenv func(string) string) (*Settings, error) {
-	s := &Settings{}
-	data, err := os.ReadFile(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	s.Given = err == nil
+func ReadSettings(f File, getenv func(string) string) (*Settings, error) {
+	s := &Settings{Given: f.Data != nil}
 	if s.Given {
-		if err := s.read(name, data); err != nil {
+		if err := s.read(f.Name, f.Data); err != nil {
 			return nil, err
 		}
 	}
-	if s.Sources, err = source.Read(name, data, getenv); err != nil {
+	var err error
+	if s.Sources, err = source.Read(f.Name, f.Data, f.Own, getenv); err != nil {
 		return nil, err
 	}
 	return s, cmp.Or(s.environment(getenv), s.compaction(getenv), refuse(getenv))
+}
+
+// Servers returns the file of MCP servers that a settings file names; empty: it names none.
+func Servers(name string, data []byte) (string, error) {
+	var f struct {
+		MCP MCP `yaml:"mcp"`
+	}
+	if err := yaml.Unmarshal(data, &f); err != nil {
+		return "", fmt.Errorf("%s: %s", name, yaml.FormatError(err, false, true))
+	}
+	if f.MCP.File == "" {
+		return "", nil
+	}
+	return below(filepath.Dir(name), f.MCP.File), nil
 }
 
 // read reads what the file says, but for its sources.
@@ -198,7 +215,7 @@ func (s *Settings) Fill() {
 
 // Template is a settings file that says what there is.
 const Template = `# decant triage: which errors are looked at, and whose code runs. Credentials stand in the environment, never here:
-# ANTHROPIC_API_KEY, NEW_RELIC_API_KEY, SENTRY_AUTH_TOKEN, GITHUB_TOKEN.
+# ANTHROPIC_API_KEY, NEW_RELIC_API_KEY, SENTRY_AUTH_TOKEN, GITHUB_TOKEN. When you have changed this file, say: decant trust
 
 sources:
   - type: log                # also jsonl, command, newrelic, sentry

@@ -29,7 +29,15 @@ func TestSettings(t *testing.T) {
 	write("books/slow.md", "---\nclasses: [Timeout]\n---\nWait.\n")
 	file := write("triage.yaml", "sources: [{type: log, files: [a.log]}]\nrepos: [{name: shop, dir: ..}]\nmodel: m\nmax_errors: 7\ntokens_per_error: 1000\nby: transaction\nignore: ignore.yaml\nrunbooks: books\nlayers: [-thinking, -prior]\npreset: mine.yaml\n")
 	env := map[string]string{"NIGHTWATCH_MODEL": "n", "NIGHTWATCH_TOKEN_BUDGET_PER_ERROR": "20000", "DECANT_TRIAGE_TOKENS_PER_ERROR": "25000", "NIGHTWATCH_TOTAL_TOKEN_BUDGET": "90000"}
-	s, err := triage.ReadSettings(file, func(name string) string { return env[name] })
+	read := func(name string, getenv func(string) string) (*triage.Settings, error) {
+		t.Helper()
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return triage.ReadSettings(triage.File{Name: name, Data: data}, getenv)
+	}
+	s, err := read(file, func(name string) string { return env[name] })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +46,7 @@ func TestSettings(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	none := func(string) string { return "" }
-	s, err = triage.ReadSettings(filepath.Join(dir, "none.yaml"), none)
+	s, err = triage.ReadSettings(triage.File{Name: filepath.Join(dir, "none.yaml")}, none)
 	if err != nil || s.Given || len(s.Sources) != 0 {
 		t.Fatalf("%+v, %v", s, err)
 	}
@@ -48,14 +56,14 @@ func TestSettings(t *testing.T) {
 	for want, text := range map[string]string{
 		"bad.yaml": "modell: x\n", "by:": "by: day\n", "negative": "max_errors: -1\n", "ignore:": "ignore: nowhere.yaml\n", "bad.yaml:2": "sources:\n  - type: fax\n", "runbooks:": "runbooks: nowhere\n", "layers:": "layers: [cashe]\n",
 	} {
-		if _, err := triage.ReadSettings(write("bad.yaml", text), none); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := read(write("bad.yaml", text), none); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
-	if _, err := triage.ReadSettings(file, func(string) string { return "many" }); err == nil || !strings.Contains(err.Error(), "MAX_ERRORS") {
+	if _, err := read(file, func(string) string { return "many" }); err == nil || !strings.Contains(err.Error(), "MAX_ERRORS") {
 		t.Errorf("a variable that is no number: %v", err)
 	}
-	if _, err := triage.ReadSettings(write("new.yaml", strings.ReplaceAll(triage.Template, "%s", "shop")), none); err != nil {
+	if _, err := read(write("new.yaml", strings.ReplaceAll(triage.Template, "%s", "shop")), none); err != nil {
 		t.Errorf("the template: %v", err)
 	}
 }

@@ -121,7 +121,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Environment returns the variables by which decant triage finds services at a base URL: NAME=VALUE.
 func Environment(base string) []string {
 	return []string{"ANTHROPIC_BASE_URL=" + base, "ANTHROPIC_API_KEY=sandbox", "GITHUB_API_URL=" + base + "/", "GITHUB_TOKEN=" + GitHubToken,
-		"NEW_RELIC_API_KEY=" + newRelicKey, "SENTRY_AUTH_TOKEN=" + sentryToken, "SLACK_API_URL=" + base + "/api/", "SLACK_BOT_TOKEN=" + slackToken}
+		"NEW_RELIC_API_KEY=" + newRelicKey, "NEW_RELIC_URL=" + base, "SENTRY_AUTH_TOKEN=" + sentryToken, "SENTRY_URL=" + base, "SLACK_API_URL=" + base + "/api/", "SLACK_BOT_TOKEN=" + slackToken}
 }
 
 // Posted writes what was posted in the channel, each message with the replies of its thread.
@@ -143,10 +143,10 @@ func (s *Server) Posted(w io.Writer) {
 	}
 }
 
-// Settings returns a settings file of decant triage for the services of a sample at a base URL.
-func Settings(s *sample.Sample, base string) string {
+// Settings returns a settings file of decant triage for the services of a sample. Where they are says the environment.
+func Settings(s *sample.Sample) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "sources:\n  - {type: newrelic, account: %d, base_url: %q}\n  - {type: sentry, organization: %s, base_url: %q}\n", account, base, organization, base)
+	fmt.Fprintf(&b, "sources:\n  - {type: newrelic, account: %d}\n  - {type: sentry, organization: %s}\n", account, organization)
 	repos, err := yaml.Marshal(map[string]any{"repos": s.Mapped()})
 	if err != nil {
 		panic(err) // of words and lists of them

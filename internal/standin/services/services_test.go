@@ -103,9 +103,7 @@ func TestSettingsOfServices(t *testing.T) {
 		name, value, _ := strings.Cut(v, "=")
 		env[name] = value
 	}
-	file := t.TempDir() + "/triage.yaml"
-	write(t, file, services.Settings(s, web.URL))
-	set, err := triage.ReadSettings(file, func(name string) string { return env[name] })
+	set, err := triage.ReadSettings(triage.File{Name: "triage.yaml", Data: []byte(services.Settings(s))}, func(name string) string { return env[name] })
 	if err != nil || len(set.Sources) != 2 || len(set.Repos) != 2 || len(set.Repos[0].Paths) != 2 || set.Services["billing"] != "acme/billing" {
 		t.Fatalf("%+v, %v", set, err)
 	}

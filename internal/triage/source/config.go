@@ -34,15 +34,17 @@ type entry struct {
 	Account int      `yaml:"account"` // newrelic; without it NEW_RELIC_ACCOUNT_ID
 	Region  string   `yaml:"region"`  // without it NEW_RELIC_REGION, then us
 	Apps    []string `yaml:"apps"`
-	KeyEnv  string   `yaml:"key_env"` // variable with the key; without it NEW_RELIC_API_KEY or SENTRY_AUTH_TOKEN
-	KeyFile string   `yaml:"key_file"`
+	KeyEnv  string   `yaml:"key_env"`  // variable with the key; without it NEW_RELIC_API_KEY or SENTRY_AUTH_TOKEN
+	KeyFile string   `yaml:"key_file"` // in a file of the user's own only
 
 	Organization string   `yaml:"organization"` // sentry; without it SENTRY_ORG
 	Projects     []string `yaml:"projects"`
 	Environment  string   `yaml:"environment"`
 	PerIssue     int      `yaml:"per_issue"`
 
-	BaseURL string `yaml:"base_url"` // newrelic, sentry
+	BaseURL string `yaml:"base_url"` // newrelic, sentry; without it NEW_RELIC_URL or SENTRY_URL
+
+	own bool // the file is the user's own
 }
 
 // keys are what an entry may have beside its type, and which of them it must have.
@@ -54,10 +56,11 @@ var keys = map[string]struct{ may, must []string }{
 	"sentry":   {[]string{"organization", "projects", "environment", "per_issue", "key_env", "key_file", "base_url"}, nil},
 }
 
-// Read returns the sources of the list "sources" in a YAML file, whose other keys are somebody else's. getenv reads the environment, as
+// Read returns the sources of the list "sources" in a YAML file, whose other keys are somebody else's. own says that the file is the user's own; one of a
+// repository chooses neither which credential of the user is sent, nor where to. getenv reads the environment, as
 // os.Getenv does; a variable may have DECANT_TRIAGE_ or NIGHTWATCH_ before its name, and then is stronger. A file without such a list has the
 // sources of [fromEnvironment]. Errors name the file, the line and the field.
-func Read(file string, data []byte, getenv func(string) string) ([]Source, error) {
+func Read(file string, data []byte, own bool, getenv func(string) string) ([]Source, error) {
 	tree, err := parser.ParseBytes(data, 0)
 	if err != nil {
 		at, text := placed(err, 1)
@@ -80,7 +83,7 @@ func Read(file string, data []byte, getenv func(string) string) ([]Source, error
 	}
 	var out []Source
 	for i, n := range list.Values {
-		s, field, err := readEntry(n, getenv)
+		s, field, err := readEntry(n, own, getenv)
 		if err != nil {
 			at := line(n)
 			if f := fieldNode(n, field); f != nil {
@@ -95,7 +98,7 @@ func Read(file string, data []byte, getenv func(string) string) ([]Source, error
 }
 
 // readEntry returns the source that an entry describes; with an error, the field that is wrong.
-func readEntry(n ast.Node, getenv func(string) string) (Source, string, error) {
+func readEntry(n ast.Node, own bool, getenv func(string) string) (Source, string, error) {
 	m, ok := n.(ast.MapNode)
 	if !ok {
 		return nil, "", errors.New("want keys with values, such as type: log")
@@ -104,7 +107,7 @@ func readEntry(n ast.Node, getenv func(string) string) (Source, string, error) {
 	for it := m.MapRange(); it.Next(); {
 		names = append(names, it.Key().String())
 	}
-	var e entry
+	e := entry{own: own}
 	if err := yaml.NodeToValue(n, &e, yaml.Strict()); err != nil {
 		return nil, "", err
 	}
@@ -142,6 +145,9 @@ func (e *entry) source(getenv func(string) string) (Source, string, error) {
 		}
 		return c, "", nil
 	}
+	if err := e.bound(getenv); err != nil {
+		return nil, "base_url", err
+	}
 	key, field, err := e.key(getenv)
 	if err != nil {
 		return nil, field, err
@@ -153,7 +159,7 @@ func (e *entry) source(getenv func(string) string) (Source, string, error) {
 }
 
 func (e *entry) newRelic(key config.Secret, getenv func(string) string) (Source, string, error) {
-	n := &NewRelic{Account: e.Account, Key: key, Region: cmp.Or(e.Region, variable(getenv, "NEW_RELIC_REGION")), Apps: e.Apps, Base: e.BaseURL}
+	n := &NewRelic{Account: e.Account, Key: key, Region: cmp.Or(e.Region, variable(getenv, "NEW_RELIC_REGION")), Apps: e.Apps, Base: cmp.Or(e.BaseURL, variable(getenv, vendors[e.Type].address))}
 	if e.Apps == nil {
 		n.Apps = list(variable(getenv, "NEW_RELIC_APP_NAME"))
 	}
@@ -174,7 +180,7 @@ func (e *entry) newRelic(key config.Secret, getenv func(string) string) (Source,
 
 func (e *entry) sentry(token config.Secret, getenv func(string) string) (Source, string, error) {
 	s := &Sentry{Organization: cmp.Or(e.Organization, variable(getenv, "SENTRY_ORG")), Token: token, Projects: e.Projects, Environment: e.Environment,
-		PerIssue: e.PerIssue, Base: cmp.Or(e.BaseURL, variable(getenv, "SENTRY_URL"))}
+		PerIssue: e.PerIssue, Base: cmp.Or(e.BaseURL, variable(getenv, vendors[e.Type].address))}
 	if e.Projects == nil {
 		s.Projects = list(variable(getenv, "SENTRY_PROJECT"))
 	}
@@ -189,8 +195,14 @@ func (e *entry) sentry(token config.Secret, getenv func(string) string) (Source,
 
 // key returns the credential that an entry names. One that is not set is none: the source says so when it is asked.
 func (e *entry) key(getenv func(string) string) (config.Secret, string, error) {
-	if e.KeyFile != "" && e.KeyEnv != "" {
+	v := vendors[e.Type]
+	switch {
+	case e.KeyFile != "" && e.KeyEnv != "":
 		return "", "key_file", errors.New("want either key_env or key_file")
+	case e.KeyFile != "" && !e.own:
+		return "", "key_file", errors.New("a repository does not choose which file of yours is sent: " + ownFile)
+	case e.KeyEnv != "" && !e.own && !v.names(e.KeyEnv):
+		return "", "key_env", fmt.Errorf("%q; a repository names variables that begin with %s only: rename it, or %s", cut(e.KeyEnv, 60), v.prefix, ownFile)
 	}
 	if e.KeyFile != "" {
 		text, err := os.ReadFile(e.KeyFile)
@@ -200,12 +212,12 @@ func (e *entry) key(getenv func(string) string) (config.Secret, string, error) {
 		return config.Secret(strings.TrimSpace(string(text))), "", nil
 	}
 	if e.KeyEnv != "" {
-		if v := getenv(e.KeyEnv); v != "" {
-			return config.Secret(v), "", nil
+		if value := getenv(e.KeyEnv); value != "" {
+			return config.Secret(value), "", nil
 		}
 		return "", "key_env", fmt.Errorf("the variable %s is not set", cut(e.KeyEnv, 60))
 	}
-	return config.Secret(variable(getenv, map[string]string{"newrelic": "NEW_RELIC_API_KEY", "sentry": "SENTRY_AUTH_TOKEN"}[e.Type])), "", nil
+	return config.Secret(variable(getenv, v.key)), "", nil
 }
 
 // fromEnvironment returns the sources whose credentials are in the environment: New Relic with NEW_RELIC_API_KEY and NEW_RELIC_ACCOUNT_ID, Sentry

@@ -37,7 +37,7 @@ sources:
     projects: [shop]
     key_file: `+file+`
     per_issue: 5
-`), func(name string) string { return env[name] })
+`), true, func(name string) string { return env[name] })
 	if err != nil || len(sources) != 6 {
 		t.Fatalf("%d sources, %v", len(sources), err)
 	}
@@ -76,7 +76,7 @@ func TestBadConfigs(t *testing.T) {
 		{"sources:\n  - type: sentry", "sources[0].organization: want the slug"},
 		{"sources: [", "t.yaml:1: "},
 	} {
-		_, err := Read("t.yaml", []byte(test.text), func(string) string { return "" })
+		_, err := Read("t.yaml", []byte(test.text), true, func(string) string { return "" })
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q\n got %v\nwant %s", test.text, err, test.want)
 		}
@@ -86,7 +86,7 @@ func TestBadConfigs(t *testing.T) {
 func TestFromEnvironment(t *testing.T) {
 	env := map[string]string{}
 	get := func(name string) string { return env[name] }
-	if s, err := Read("t.yaml", nil, get); len(s) != 0 || err != nil {
+	if s, err := Read("t.yaml", nil, true, get); len(s) != 0 || err != nil {
 		t.Errorf("got %v, %v", s, err)
 	}
 	env["NEW_RELIC_API_KEY"] = "NRAK-x"
@@ -94,7 +94,7 @@ func TestFromEnvironment(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	env["NEW_RELIC_ACCOUNT_ID"], env["SENTRY_AUTH_TOKEN"], env["SENTRY_ORG"], env["SENTRY_PROJECT"] = "7", "sntrys_x", "acme", "shop"
-	s, err := Read("t.yaml", []byte("model: x\n"), get)
+	s, err := Read("t.yaml", []byte("model: x\n"), true, get)
 	if err != nil || len(s) != 2 || s[0].Name() != "newrelic 7" || s[1].Name() != "sentry acme" || s[1].(*Sentry).Projects[0] != "shop" {
 		t.Errorf("got %v, %v", s, err)
 	}
@@ -111,11 +111,66 @@ func FuzzConfig(f *testing.F) {
 		if strings.Contains(text, "key_file") {
 			return // no file of this machine is read
 		}
-		sources, err := Read("t.yaml", []byte(text), func(string) string { return "" })
+		sources, err := Read("t.yaml", []byte(text), true, func(string) string { return "" })
 		for _, s := range sources {
 			if err != nil || s == nil || s.Name() == "" {
 				t.Errorf("got %v beside %v", s, err)
 			}
 		}
 	})
+}
+
+// A repository chooses neither which credential of its user is sent, nor where to. Its user does, in a file of the user's own or in the environment.
+func TestACredentialIsBoundToItsVendor(t *testing.T) {
+	env := map[string]string{"SENTRY_AUTH_TOKEN": "sntrys_x", "NEW_RELIC_API_KEY": "NRAK-x", "SENTRY_AUTH_TOKEN_SHOP": "sntrys_shop", "NIGHTWATCH_NEW_RELIC_KEY": "NRAK-y", "AWS_SECRET_ACCESS_KEY": "aws"}
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		users, entry, field string // what the environment says, what a repository says beside, and which field of it is refused
+	}{
+		{"", "type: sentry", ""},
+		{"", "type: sentry, base_url: https://sentry.io/", ""},
+		{"", "type: sentry, base_url: https://de.sentry.io", ""},
+		{"", "type: sentry, base_url: https://Acme.Sentry.io:443", ""},
+		{"", "type: newrelic, base_url: https://api.eu.newrelic.com", ""},
+		{"", "type: sentry, base_url: http://sentry.io", "base_url"},
+		{"", "type: sentry, base_url: https://sentry.io:444", "base_url"},
+		{"", "type: sentry, base_url: https://sentry.io.evil.test", "base_url"},
+		{"", "type: sentry, base_url: https://evilsentry.io", "base_url"},
+		{"", "type: sentry, base_url: https://sentry.io@evil.test", "base_url"},
+		{"", "type: sentry, base_url: https://evil.test/sentry.io", "base_url"},
+		{"", "type: sentry, base_url: 'https://evil.test\\.sentry.io'", "base_url"},
+		{"", "type: sentry, base_url: https://api.newrelic.com", "base_url"},
+		{"", "type: newrelic, base_url: https://sentry.io", "base_url"},
+		{"", "type: newrelic, base_url: https://evil.newrelic.com", "base_url"},
+		{"", "type: newrelic, base_url: http://127.0.0.1:8080", "base_url"},
+		{"https://sentry.acme.test", "type: sentry", ""},
+		{"https://sentry.acme.test", "type: sentry, base_url: https://sentry.acme.test/", ""},
+		{"https://sentry.acme.test", "type: sentry, base_url: https://sentry.io", "base_url"},
+		{"https://sentry.acme.test", "type: sentry, base_url: https://sentry.acme.test.evil.test", "base_url"},
+		{"", "type: sentry, key_env: SENTRY_AUTH_TOKEN_SHOP", ""},
+		{"", "type: newrelic, key_env: NIGHTWATCH_NEW_RELIC_KEY", ""},
+		{"", "type: sentry, key_env: AWS_SECRET_ACCESS_KEY", "key_env"},
+		{"", "type: sentry, key_env: NEW_RELIC_API_KEY", "key_env"},
+		{"", "type: newrelic, key_file: " + token, "key_file"},
+		{"", "type: sentry, key_file: " + token, "key_file"},
+	} {
+		env["SENTRY_URL"] = test.users
+		text := []byte("sources:\n  - {" + test.entry + map[bool]string{true: ", account: 7}", false: ", organization: acme}"}[strings.Contains(test.entry, "newrelic,") || strings.HasSuffix(test.entry, "newrelic")])
+		get := func(name string) string { return env[name] }
+		_, err := Read("t.yaml", text, false, get)
+		if want := "t.yaml:2: sources[0]." + test.field + ": "; test.field == "" && err != nil || test.field != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", text, err, test.field)
+		}
+		if _, err := Read("t.yaml", text, true, get); err != nil {
+			t.Errorf("the user's own %s: %v", text, err)
+		}
+	}
+	env["NEW_RELIC_URL"] = "https://nerdgraph.acme.test"
+	s, err := Read("t.yaml", []byte("sources: [{type: newrelic, account: 7}]"), false, func(name string) string { return env[name] })
+	if err != nil || s[0].(*NewRelic).Base != env["NEW_RELIC_URL"] {
+		t.Errorf("%+v, %v", s, err)
+	}
 }

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/decantdev/decant/internal/triage"
+	"github.com/decantdev/decant/internal/trust"
+)
+
+type trustCmd struct {
+	Path string `arg:"" optional:"" default:"." help:"Folder with .decant/triage.yaml or .mcp.json, or one such file (${default})."`
+
+	Hash string `placeholder:"HEX" help:"Say yes only if they say what they said when this was printed: for cron, systemd and CI."`
+}
+
+// Help says what the flags have no room for.
+func (c *trustCmd) Help() string {
+	return `.decant/triage.yaml and .mcp.json name programs that are run, addresses that are asked, and files that are read, all with your rights. They may be the
+words of whoever wrote the repository, so decant triage and decant chat use them only after you have said yes to what they say. Look at them first.
+
+Your yes is kept in $XDG_CONFIG_HOME/decant/trusted (~/.config/decant/trusted). When one of the files changes, you are asked anew.`
+}
+
+// Run says yes to what the files of a folder say.
+func (c *trustCmd) Run(s *streams) error {
+	files, err := trustable(c.Path)
+	if err != nil {
+		return err
+	}
+	hash, err := trust.Hash(c.Path, files...)
+	if err != nil {
+		return inputError{err}
+	}
+	if c.Hash != "" && !strings.EqualFold(c.Hash, hash) {
+		return inputError{fmt.Errorf("%s: what it says is not what --hash stands for: look at it; its hash is %s now", c.Path, hash)}
+	}
+	yeses, err := yeses()
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := yeses.Add(f); err != nil {
+			return err
+		}
+		fmt.Fprintf(s.out, "trusted as it is now: %s\n", f.Name)
+	}
+	if c.Hash == "" {
+		fmt.Fprintf(s.out, "The same for this content elsewhere, such as in CI: decant trust --hash %s\n", hash)
+	}
+	return nil
+}
+
+// trustable returns the files that a yes to a folder is for: its settings of triage, and the MCP servers of its project and of these settings.
+func trustable(path string) (out []*trust.File, err error) {
+	settings, servers := filepath.Join(path, triageSettings), filepath.Join(cmp.Or(trust.Repository(path), path), mcpFile)
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		settings, servers = path, path
+	}
+	names := []string{settings, servers}
+	for i := 0; i < len(names); i++ {
+		f, err := trust.Read(names[i])
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return nil, inputError{err}
+		case slices.ContainsFunc(out, func(o *trust.File) bool { return o.Name == f.Name }):
+			continue
+		}
+		out = append(out, f)
+		if i == 0 && filepath.Ext(f.Name) != ".json" {
+			named, err := triage.Servers(names[i], f.Data)
+			if err != nil {
+				return nil, inputError{err}
+			}
+			if named != "" {
+				names = append(names, named)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, inputError{fmt.Errorf("%s: there is neither %s nor %s to trust", path, triageSettings, mcpFile)}
+	}
+	return out, nil
+}
+
+// yeses returns where each yes of the user is kept.
+func yeses() (trust.Book, error) {
+	home, err := settingsHome()
+	return trust.Book{Dir: filepath.Join(home, "trusted")}, err
+}
+
+// own reports whether a file that the user names is the user's own: one of the user's settings, or one that lies in no repository. What lies in one is
+// the repository's, whoever names it.
+func own(name string) bool {
+	home, err := settingsHome()
+	if err != nil {
+		return false
+	}
+	if real, err := filepath.EvalSymlinks(home); err == nil {
+		home = real
+	}
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(home, real)
+	return err == nil && filepath.IsLocal(rel) || trust.Repository(name) == ""
+}
+
+// trustWritten keeps a yes to a file that the user has just had written.
+func trustWritten(name string) error {
+	f, err := trust.Read(name)
+	if err != nil {
+		return err
+	}
+	yeses, err := yeses()
+	if err != nil {
+		return err
+	}
+	return yeses.Add(f)
+}
+
+// vouched returns an error unless a file is the user's own, or the user has said yes to what it says, or does so now at the terminal. path is what decant
+// trust takes for it.
+func (s *streams) vouched(f *trust.File, own bool, path string) error {
+	if own {
+		return nil
+	}
+	yeses, err := yeses()
+	if err != nil || yeses.Has(f) {
+		return err
+	}
+	if all, err := filepath.Abs(path); err == nil { // it is read in a message of cron, too
+		path = all
+	}
+	const what = "%s names programs, addresses or files to use with your rights"
+	if s.asks() && s.confirm(fmt.Sprintf(what+". Have you looked at it, and do you trust it as it is now?", f.Name)) {
+		return yeses.Add(f)
+	}
+	return inputError{fmt.Errorf(what+", and you have not said yes to what it says now: look at it, then say: decant trust %s", f.Name, shellWord(path))}
+}
