@@ -58,7 +58,7 @@ func (c *triageSubmitCmd) Run(s *streams) (err error) {
 			return err
 		}
 	}
-	r, err := c.planned(ctx, room, taken)
+	r, err := c.planned(ctx, s, room, taken)
 	if err != nil {
 		return err
 	}
@@ -67,8 +67,8 @@ func (c *triageSubmitCmd) Run(s *streams) (err error) {
 }
 
 // planned begins a run whose triage pass chooses what is investigated.
-func (c *triageSubmitCmd) planned(ctx context.Context, room *triageRoom, taken *sample.Sample) (*triage.Run, error) {
-	p, err := c.plan(ctx, room, taken)
+func (c *triageSubmitCmd) planned(ctx context.Context, s *streams, room *triageRoom, taken *sample.Sample) (*triage.Run, error) {
+	p, err := c.plan(ctx, s, room, taken)
 	if err != nil {
 		return nil, err
 	}
@@ -79,15 +79,15 @@ func (c *triageSubmitCmd) planned(ctx context.Context, room *triageRoom, taken *
 }
 
 // plan returns what a run in batches is about.
-func (c *triageRunCmd) plan(ctx context.Context, room *triageRoom, taken *sample.Sample) (*triage.Plan, error) {
+func (c *triageRunCmd) plan(ctx context.Context, s *streams, room *triageRoom, taken *sample.Sample) (*triage.Plan, error) {
 	look, err := c.look(room, taken)
 	if err != nil {
 		return nil, err
 	}
 	look.Most = triage.MostPassed
-	seen, err := triage.Gather(ctx, room.options, look)
+	seen, err := room.gather(ctx, s, look)
 	if err != nil {
-		return nil, inputError{err}
+		return nil, err
 	}
 	p, err := look.Plan(ctx, room.options, seen)
 	if err != nil {

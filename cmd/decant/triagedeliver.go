@@ -76,9 +76,13 @@ func (r *triageRoom) deliver(ctx context.Context, s *streams, run *triage.Run, f
 		return nil
 	}
 	if try := o.Try; try != nil {
-		o.Try = func(ctx context.Context, e *report.Error) (*deliver.Branch, string, error) {
+		o.Try = func(ctx context.Context, e *report.Error) (*deliver.Branch, *deliver.Refusal, error) {
 			s.note("trying the patch of error %d: building and testing may take minutes", e.Number)
-			return try(ctx, e)
+			b, refused, err := try(ctx, e)
+			if b == nil && ctx.Err() == nil {
+				s.note("the patch of error %d is no pull request: decant triage report %s says why, with what was printed", e.Number, run.ID())
+			}
+			return b, refused, err
 		}
 	}
 	res, err := run.Deliver(ctx, o)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/decantdev/decant/agent"
@@ -30,7 +31,12 @@ func (r *triageRoom) serve(ctx context.Context) error {
 	set := mcp.Open(ctx, servers, mcp.Options{CallWithin: mostToolTime})
 	r.clean = append(r.clean, set.Close)
 	if err := set.Err(); err != nil {
-		r.notices = append(r.notices, err.Error())
+		r.faults = append(r.faults, err)
+		for _, one := range servers { // why it could not may quote what the server has printed
+			if strings.Contains("\n"+err.Error(), "\nMCP server "+one.Name+": ") {
+				r.notices = append(r.notices, fmt.Sprintf("The MCP server %s could not be started.", one.Name))
+			}
+		}
 	}
 	all, err := set.Tools(ctx)
 	if err != nil {

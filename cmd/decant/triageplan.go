@@ -36,7 +36,7 @@ func (c *triagePlanCmd) Run(s *streams) (err error) {
 			room.model = defaultModel
 		}
 	}
-	p, err := c.plan(ctx, room, taken)
+	p, err := c.plan(ctx, s, room, taken)
 	if err != nil {
 		return err
 	}

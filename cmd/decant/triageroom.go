@@ -56,6 +56,7 @@ type triageRoom struct {
 	options triage.Options
 	tools   []agent.Tool // of MCP servers
 	notices []string     // what is to be known of the run
+	faults  []error      // likewise, with what programs have printed
 	clean   []func() error
 
 	variable func(string) string // of the environment

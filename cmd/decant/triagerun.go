@@ -120,13 +120,9 @@ func (c *triageRunCmd) begin(ctx context.Context, s *streams, room *triageRoom, 
 			return err
 		}
 	}
-	seen, err := triage.Gather(ctx, room.options, look)
-	if err != nil {
-		err = inputError{err}
-	}
+	seen, err := room.gather(ctx, s, look)
 	var p *triage.Plan
 	if err == nil {
-		seen.Notices = append(seen.Notices, room.notices...)
 		p, err = look.Plan(ctx, room.options, seen)
 	}
 	if ctx.Err() != nil {
@@ -148,6 +144,22 @@ func (c *triageRunCmd) begin(ctx context.Context, s *streams, room *triageRoom, 
 		return err
 	}
 	return c.finish(ctx, s, room, r)
+}
+
+// gather reads the sources. What programs have printed about their failure is told here, and in no report.
+func (r *triageRoom) gather(ctx context.Context, s *streams, look *triage.Look) (*triage.Seen, error) {
+	for _, fault := range r.faults {
+		s.warn(fault)
+	}
+	seen, err := triage.Gather(ctx, r.options, look)
+	if err != nil {
+		return nil, inputError{err}
+	}
+	for _, fault := range seen.Faults {
+		s.warn(fault)
+	}
+	seen.Notices = append(seen.Notices, r.notices...)
+	return seen, nil
 }
 
 // look says what the run is about.
@@ -476,7 +488,7 @@ func (c *triageRunCmd) tellFailure(ctx context.Context, s *streams, room *triage
 		s.warn(err)
 		return
 	}
-	p.Report.Failed = room.masker.Text(why.Error())
+	p.Report.Failed = room.masker.Text(source.Unprinted(why))
 	r, err := triage.Start(ctx, room.options, p)
 	if err == nil {
 		err = r.Work(ctx)

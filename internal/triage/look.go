@@ -48,6 +48,7 @@ type Seen struct {
 	Known   map[string]*group.Known
 	Events  int
 	Notices []string // what could not be read, and what was ignored
+	Faults  []error  // with what programs have printed, which is no part of a report: reports are sent
 }
 
 // Gather asks the sources for events, puts together what is the same error, and says what is news. A source that fails is a notice; where all
@@ -105,7 +106,11 @@ func (l *Look) events(ctx context.Context, out *Seen) (events []event.Event, err
 		if last != nil {
 			failed++
 			err = errors.Join(err, fmt.Errorf("%s: %w", s.Name(), last))
-			out.Notices = append(out.Notices, fmt.Sprintf("%s could not be read to its end: %v", s.Name(), last))
+			why := source.Unprinted(last)
+			out.Notices = append(out.Notices, fmt.Sprintf("%s could not be read to its end: %s", s.Name(), why))
+			if why != last.Error() {
+				out.Faults = append(out.Faults, fmt.Errorf("%s: %w", s.Name(), last))
+			}
 		}
 	}
 	if ignored > 0 {

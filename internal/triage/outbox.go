@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/decantdev/decant/internal/triage/deliver"
+	"github.com/decantdev/decant/internal/triage/source"
 )
 
 // A box keeps in the journal of a run what is sent.
@@ -37,6 +38,6 @@ func (r *Run) DeliverFailure(ctx context.Context, o deliver.Options, why error) 
 		o.Now = r.o.Now
 	}
 	rep := r.Report()
-	rep.Failed = why.Error()
+	rep.Failed = source.Unprinted(why)
 	return deliver.Run(ctx, o, rep, box{r})
 }

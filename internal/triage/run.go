@@ -231,6 +231,9 @@ func (r *Run) report() *report.Report {
 		if f := r.findings[out.Errors[i].Number]; f != nil && out.Errors[i].Number > 0 {
 			out.Errors[i].Finding = f
 		}
+		if tried, ok := r.sent[deliver.ProofID(out.Errors[i].Number)]; ok {
+			out.Errors[i].Trial = &report.Trial{Why: tried.Why, Printed: tried.Printed}
+		}
 	}
 	var stats code.Stats
 	if r.o.Code != nil {

@@ -135,6 +135,11 @@ func (s *Settings) read(name string, data []byte) error {
 		if d := s.Repos[i].Dir; d != "" && !filepath.IsAbs(d) {
 			s.Repos[i].Dir = filepath.Join(dir, d)
 		}
+		for k, at := range s.Repos[i].Toolchain {
+			if s.Repos[i].Toolchain[k], err = folder(dir, at); err != nil {
+				return fmt.Errorf("%s: toolchain: %w", name, err)
+			}
+		}
 	}
 	if s.MCP = f.MCP; f.MCP.File != "" {
 		s.MCP.File = below(dir, f.MCP.File)
@@ -168,6 +173,15 @@ func (s *Settings) beside(name string, f *file) error {
 		}
 	}
 	return nil
+}
+
+// folder returns where a folder is that is named from another one, or from the home folder.
+func folder(dir, name string) (string, error) {
+	if rest, ok := strings.CutPrefix(name, "~/"); ok {
+		home, err := os.UserHomeDir()
+		return filepath.Join(home, rest), err
+	}
+	return filepath.Abs(below(dir, name))
 }
 
 // below returns a name from a folder on, unless it is absolute.

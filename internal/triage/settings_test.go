@@ -13,7 +13,9 @@ import (
 
 // The short names count, and those of triage count more.
 func TestSettings(t *testing.T) {
-	dir := t.TempDir()
+	dir, home := t.TempDir(), t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
 	write := func(name, text string) string {
 		t.Helper()
 		name = filepath.Join(dir, name)
@@ -27,7 +29,7 @@ func TestSettings(t *testing.T) {
 	}
 	write("ignore.yaml", "- class: X\n")
 	write("books/slow.md", "---\nclasses: [Timeout]\n---\nWait.\n")
-	file := write("triage.yaml", "sources: [{type: log, files: [a.log]}]\nrepos: [{name: shop, dir: ..}]\nmodel: m\nmax_errors: 7\ntokens_per_error: 1000\nby: transaction\nignore: ignore.yaml\nrunbooks: books\nlayers: [-thinking, -prior]\npreset: mine.yaml\n")
+	file := write("triage.yaml", "sources: [{type: log, files: [a.log]}]\nrepos: [{name: shop, dir: .., toolchain: [~/go/pkg/mod, /opt/go, ../deps]}]\nmodel: m\nmax_errors: 7\ntokens_per_error: 1000\nby: transaction\nignore: ignore.yaml\nrunbooks: books\nlayers: [-thinking, -prior]\npreset: mine.yaml\n")
 	env := map[string]string{"NIGHTWATCH_MODEL": "n", "NIGHTWATCH_TOKEN_BUDGET_PER_ERROR": "20000", "DECANT_TRIAGE_TOKENS_PER_ERROR": "25000", "NIGHTWATCH_TOTAL_TOKEN_BUDGET": "90000"}
 	read := func(name string, getenv func(string) string) (*triage.Settings, error) {
 		t.Helper()
@@ -46,6 +48,9 @@ func TestSettings(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	none := func(string) string { return "" }
+	if got := s.Repos[0].Toolchain; got[0] != filepath.Join(home, "go/pkg/mod") || got[1] != "/opt/go" || got[2] != filepath.Join(dir, "..", "deps") {
+		t.Errorf("the tool chain is %q", got)
+	}
 	s, err = triage.ReadSettings(triage.File{Name: filepath.Join(dir, "none.yaml")}, none)
 	if err != nil || s.Given || len(s.Sources) != 0 {
 		t.Fatalf("%+v, %v", s, err)

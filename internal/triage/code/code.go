@@ -22,9 +22,10 @@ type Repo struct {
 	Remote string    `yaml:"remote,omitempty"` // owner/name on GitHub of a local clone, for links; empty: there are none
 
 	// How a patch is tried. Both are a program with its arguments, and run at the top of the repository.
-	Build    []string `yaml:"build,omitempty"`
-	Test     []string `yaml:"test,omitempty"`
-	Confined *bool    `yaml:"confined,omitempty"` // false: they run even where they cannot be confined
+	Build     []string `yaml:"build,omitempty"`
+	Test      []string `yaml:"test,omitempty"`
+	Toolchain []string `yaml:"toolchain,omitempty"` // folders that they may read beside the commit and the programs of the machine; "~/" is the home folder
+	Confined  *bool    `yaml:"confined,omitempty"`  // false: they run even where they cannot be confined
 }
 
 // A Mapping says where files of a stack trace are in a repository: From, the beginning of their names in traces, is To there.

@@ -22,7 +22,7 @@ func (d *delivery) prove(ctx context.Context, there []ours) error {
 		if !worthy(e) || e.Finding.Patch == "" {
 			continue
 		}
-		id := fmt.Sprintf("proof/%d", e.Number)
+		id := ProofID(e.Number)
 		entry, known := d.box.Entry(id)
 		switch {
 		case known:
@@ -45,6 +45,12 @@ func (d *delivery) prove(ctx context.Context, there []ours) error {
 	return nil
 }
 
+// ProofID returns the id of the entry that says what came of trying the patch of an error.
+func ProofID(number int) string { return fmt.Sprintf("proof/%d", number) }
+
+// mostPrinted is how many characters are kept of what was printed.
+const mostPrinted = 4000
+
 // proof tries the patch of an error and writes down what came of it.
 func (d *delivery) proof(ctx context.Context, id string, e *report.Error) (Entry, error) {
 	entry := Entry{Item: Item{ID: id, Kind: kindProof, Number: e.Number}, State: Done, Time: d.now().UTC()}
@@ -53,14 +59,15 @@ func (d *delivery) proof(ctx context.Context, id string, e *report.Error) (Entry
 	case ctx.Err() != nil:
 		return entry, context.Cause(ctx)
 	case err != nil:
-		entry.State, entry.Why = skipped, "It could not be tried: "+d.mask.Text(err.Error())
-	case refused != "":
-		entry.State, entry.Why = skipped, "It is no pull request: "+d.mask.Text(refused)
+		entry.State, entry.Why, entry.Printed = skipped, "It could not be tried.", err.Error()
+	case refused != nil:
+		entry.State, entry.Why, entry.Printed = skipped, "It is no pull request: "+d.mask.Text(refused.Stage)+".", refused.Printed
 	default:
 		branch.Name = fmt.Sprintf("decant-triage/%s-%d", d.rep.Run, e.Number)
 		entry.Item.Branch = branch
 		entry.Why = "It was tried: it applies, builds, the tests pass, and its new test fails without it. The draft of a pull request has it."
 	}
+	entry.Printed = end(d.mask.Text(entry.Printed), mostPrinted)
 	return entry, d.box.Write(context.WithoutCancel(ctx), entry)
 }
 

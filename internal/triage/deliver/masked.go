@@ -16,6 +16,7 @@ func masked(m *mask.Masker, rep *report.Report) *report.Report {
 	out.Errors = slices.Clone(rep.Errors)
 	for i := range out.Errors {
 		e := &out.Errors[i]
+		e.Trial = nil // it is for people at this machine
 		for _, text := range []*string{&e.Class, &e.Message, &e.Transaction, &e.Service, &e.Environment, &e.Release, &e.Left, &e.Owner} {
 			*text = m.Text(*text)
 		}

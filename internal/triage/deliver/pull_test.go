@@ -1,7 +1,9 @@
 package deliver_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,6 +48,41 @@ func (w *world) fixable() {
 		w.Fatal(err)
 	}
 	w.o.Try = (&proof.Prover{Code: r, Repo: "acme/shop"}).Try
+}
+
+// Of a patch that is no pull request, or that could not be tried, the issue says the stage. What was printed is kept for people at this machine.
+func TestWhatIsPrintedStays(t *testing.T) {
+	const printed = "INTERNAL plans of /srv/other"
+	for _, test := range []struct {
+		refused *deliver.Refusal
+		err     error
+		want    string
+	}{
+		{&deliver.Refusal{Stage: "the tests fail with it", Printed: printed}, nil, "It is no pull request: the tests fail with it.\n"},
+		{nil, errors.New(printed), "It could not be tried.\n"},
+	} {
+		t.Run(test.want, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.fixable()
+			w.o.Try = func(context.Context, *report.Error) (*deliver.Branch, *deliver.Refusal, error) {
+				return nil, test.refused, test.err
+			}
+			rep := w.patched("r1")
+			rep.Errors[0].Trial = &report.Trial{Why: "It was tried before.", Printed: printed}
+			w.must(rep)
+			all := w.issues()
+			if len(all) != 2 || !strings.Contains(all[0].Body, test.want) {
+				t.Errorf("%+v", all)
+			}
+			if sent := fmt.Sprintf("%+v %+v", all, w.slack.Messages()); strings.Contains(sent, "INTERNAL") {
+				t.Errorf("what was printed is sent: %s", sent)
+			}
+			if e, ok := w.box.Entry(deliver.ProofID(1)); !ok || e.Printed != printed {
+				t.Errorf("what was printed is not kept: %+v", e)
+			}
+		})
+	}
 }
 
 // patched returns a report with a patch for its first two errors.

@@ -28,8 +28,14 @@ type Options struct {
 	Rest func(ctx context.Context, d time.Duration) error // waits; nil: by the clock
 }
 
-// A Prover finds out whether the patch of an error applies, builds, passes the tests, and brings a test that fails without it. Refused says why not.
-type Prover func(ctx context.Context, e *report.Error) (b *Branch, refused string, err error)
+// A Prover finds out whether the patch of an error applies, builds, passes the tests, and brings a test that fails without it. A refusal says why not.
+type Prover func(ctx context.Context, e *report.Error) (*Branch, *Refusal, error)
+
+// A Refusal is why a patch is not worth a pull request.
+type Refusal struct {
+	Stage   string // which check it fails; this is sent
+	Printed string // by programs of this machine, about it; this is not
+}
 
 // A Result says what was sent, and what was not.
 type Result struct {

@@ -27,6 +27,14 @@ func cut(text string, n int) string {
 	return string([]rune(text)[:n-1]) + "…"
 }
 
+// end returns at most the last n characters of a text.
+func end(text string, n int) string {
+	if r := []rune(text); len(r) > n {
+		return "…" + string(r[len(r)-n+1:])
+	}
+	return text
+}
+
 // quiet returns Markdown as report writes it without mentions of people and links to other issues: a comment between the sign and the name
 // makes them text.
 func quiet(text string) string {

@@ -2,8 +2,9 @@
 // builds, its tests pass, and a test that the patch brings fails without the rest of it.
 //
 // How to build and to test is said by whoever owns the repository, in the settings, and never by the patch. What is run holds code that a model has
-// written, so it is confined as the commands of agents are (package tools): it writes in a temporary folder only and reaches no network. Where
-// that is not possible nothing is run, unless the settings say that it need not be.
+// written, so it is confined as the commands of agents are (package tools): it sees the commit, the programs of the machine and the folders of the
+// tool chain that the settings name, writes in a temporary folder only and reaches no network. Where that is not possible nothing is run, unless the settings
+// say that it need not be. What it prints, and what it makes of the files, is for this machine alone.
 package proof
 
 import (
@@ -36,37 +37,54 @@ type Prover struct {
 // mostFiles is how many files a patch may change.
 const mostFiles = 20
 
-// Try tries the patch of an error. Refused says why it is not worth a pull request; an error, that it could not be tried.
-func (p *Prover) Try(ctx context.Context, e *report.Error) (b *deliver.Branch, refused string, err error) {
+// refused returns that a patch fails a check, of which nothing was printed.
+func refused(stage string) *deliver.Refusal { return &deliver.Refusal{Stage: stage} }
+
+// Try tries the patch of an error. A refusal says why it is not worth a pull request; an error, that it could not be tried.
+func (p *Prover) Try(ctx context.Context, e *report.Error) (*deliver.Branch, *deliver.Refusal, error) {
 	f := e.Finding
 	if len(f.Evidence) == 0 {
-		return nil, "there is no evidence that names a commit", nil
+		return nil, refused("there is no evidence that names a commit"), nil
 	}
 	at := code.Version{Repo: f.Evidence[0].Repo, SHA: f.Evidence[0].SHA}
 	repo, why := p.repository(at.Repo)
 	if why != "" {
-		return nil, why, nil
+		return nil, refused(why), nil
 	}
 	fix, tests, why := parts(f.Patch)
 	if why != "" {
-		return nil, why, nil
+		return nil, refused(why), nil
 	}
 	dir, err := os.MkdirTemp("", "decant-proof-")
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	defer os.RemoveAll(dir)
 	t := &trial{repo: repo, dir: filepath.Join(dir, "repo"), timeout: p.Timeout}
-	if err := os.Mkdir(t.dir, 0o755); err != nil {
-		return nil, "", err
+	if err := p.export(ctx, at, t.dir); err != nil {
+		return nil, nil, err
 	}
-	if _, err := p.Code.Export(ctx, at, t.dir); err != nil {
-		return nil, "", err
-	}
-	if refused, err := t.run(ctx, fix, tests); refused != "" || err != nil {
+	if refused, err := t.run(ctx, fix, tests); refused != nil || err != nil {
 		return nil, refused, err
 	}
-	return p.branch(ctx, at, t.dir, f.Patch)
+	// What has run may have left anything in the files: the branch has those of the commit with the patch, and nothing was run among them.
+	clean := filepath.Join(dir, "branch")
+	if err := p.export(ctx, at, clean); err != nil {
+		return nil, nil, err
+	}
+	if refused, err := apply(ctx, clean, fix+tests); refused != nil || err != nil {
+		return nil, refused, err
+	}
+	return p.branch(ctx, at, clean, f.Patch)
+}
+
+// export makes a folder with the files of a version.
+func (p *Prover) export(ctx context.Context, at code.Version, dir string) error {
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	_, err := p.Code.Export(ctx, at, dir)
+	return err
 }
 
 // repository returns what the settings say of a repository, or why there are no pull requests for it.
@@ -140,43 +158,43 @@ func split(patch string) (fix, tests string) {
 }
 
 // branch returns the files as the patch has left them.
-func (p *Prover) branch(ctx context.Context, at code.Version, dir, patch string) (*deliver.Branch, string, error) {
+func (p *Prover) branch(ctx context.Context, at code.Version, dir, patch string) (*deliver.Branch, *deliver.Refusal, error) {
 	programs, err := p.Code.Programs(ctx, at)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	defer root.Close()
 	b := &deliver.Branch{SHA: at.SHA, Files: map[string]string{}}
 	for _, f := range code.ReadPatch(patch) {
 		if programs[f.Name] {
-			return nil, "it changes " + f.Name + ", which is a program by its mode", nil
+			return nil, refused("it changes " + f.Name + ", which is a program by its mode"), nil
 		}
 		data, err := root.ReadFile(filepath.FromSlash(f.Name))
 		switch {
 		case errors.Is(err, os.ErrNotExist):
 			b.Gone = append(b.Gone, f.Name)
 		case err != nil:
-			return nil, "", err
+			return nil, nil, err
 		default:
 			b.Files[f.Name] = string(data)
 		}
 	}
-	return b, "", nil
+	return b, nil, nil
 }
 
-// apply applies a patch in a folder, and says why it does not apply.
-func apply(ctx context.Context, dir, patch string) (why string, err error) {
-	c := exec.CommandContext(ctx, "git", "apply", "--whitespace=nowarn", "-")
-	c.Dir, c.Stdin = dir, strings.NewReader(patch)
-	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "LC_ALL=C", "GIT_CEILING_DIRECTORIES=" + filepath.Dir(dir)}
+// apply applies a patch in a folder, and says why it does not apply. Git runs above the folder: what was run in it may have made it a repository, whose
+// settings name programs.
+func apply(ctx context.Context, dir, patch string) (*deliver.Refusal, error) {
+	c := exec.CommandContext(ctx, "git", "apply", "--whitespace=nowarn", "--directory="+filepath.Base(dir), "-")
+	c.Dir, c.Stdin = filepath.Dir(dir), strings.NewReader(patch)
+	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "LC_ALL=C", "GIT_CEILING_DIRECTORIES=" + filepath.Dir(c.Dir)}
 	out, err := c.CombinedOutput()
 	if _, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() == nil {
-		line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-		return "it does not apply at the commit that ran: " + line, nil
+		return &deliver.Refusal{Stage: "it does not apply at the commit that ran", Printed: string(out)}, nil
 	}
-	return "", err
+	return nil, err
 }

@@ -50,6 +50,7 @@ type shop struct {
 	*testing.T
 	dir, sha string
 	repo     code.Repo
+	printed  string // by the last patch that was refused
 }
 
 func newShop(t *testing.T) *shop {
@@ -88,14 +89,15 @@ func (s *shop) try(patch string) (map[string]string, string) {
 	}
 	e := &report.Error{Case: investigate.Case{Number: 1}, Finding: &investigate.Finding{}}
 	e.Finding.Patch, e.Finding.Evidence = patch, []investigate.Evidence{{Repo: "acme/shop", SHA: s.sha, Path: "sum.py", Line: 1}}
-	b, why, err := (&proof.Prover{Code: r, Repo: "acme/shop"}).Try(s.Context(), e)
+	b, refused, err := (&proof.Prover{Code: r, Repo: "acme/shop"}).Try(s.Context(), e)
 	switch {
 	case err != nil:
 		return nil, "error: " + err.Error()
 	case b == nil:
-		return nil, why
+		s.printed = refused.Printed
+		return nil, refused.Stage
 	}
-	return b.Files, why
+	return b.Files, ""
 }
 
 // A patch is proven where it applies, builds, the tests pass, and its new test fails without it. Each of these alone refuses it.
@@ -132,6 +134,102 @@ func TestProof(t *testing.T) {
 	if _, why := s.try(fix + test); !strings.Contains(why, "the tests of the repository fail as it is") {
 		t.Errorf("%q", why)
 	}
+}
+
+// outside returns a folder that commands see unless they are kept apart.
+func outside(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/var/tmp", "decant-test-")
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// within tests with each kind of walls that this machine has. Programs are in a folder of the tool chain: without it, they are not there.
+func within(t *testing.T, do func(t *testing.T, s *shop)) {
+	for _, kind := range []string{"bubblewrap", "landlock"} {
+		t.Run(kind, func(t *testing.T) {
+			bin, programs := outside(t), []string{"sh", "bash", "git", "cat", "mkdir", "chmod"}
+			if kind == "bubblewrap" {
+				programs = append(programs, "bwrap")
+			}
+			for _, name := range programs {
+				path, err := exec.LookPath(name)
+				if err == nil {
+					err = os.Symlink(path, filepath.Join(bin, name))
+				}
+				if err != nil {
+					t.Skip(err)
+				}
+			}
+			t.Setenv("PATH", bin)
+			s := newShop(t)
+			s.repo.Toolchain = []string{bin}
+			if _, why := s.try(fix + test); strings.HasPrefix(why, "error: what it runs cannot be confined") {
+				t.Skip(why)
+			} else if why != "" {
+				t.Fatal(why, s.printed)
+			}
+			do(t, s)
+		})
+	}
+}
+
+// What a patch runs sees the commit, programs and the tool chain. What it prints is kept apart from the stage that failed, which is all that is sent.
+func TestWhatAPatchRunsSees(t *testing.T) {
+	within(t, func(t *testing.T, s *shop) {
+		dir := outside(t)
+		if err := os.WriteFile(filepath.Join(dir, "plans"), []byte("for nobody else"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(s.repo.Toolchain[0], "notes"), []byte("of the tool chain"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, why := s.try(fix + strings.ReplaceAll(test, "+. ./sum.py", "+cat sum.py "+s.repo.Toolchain[0]+"/notes "+dir+"/plans "+s.dir+"/other_test.py; false"))
+		if why != "the tests fail with it" {
+			t.Errorf("the stage is %q", why)
+		}
+		if !strings.Contains(s.printed, "of the tool chain") || !strings.Contains(s.printed, "echo $(($1 + $2))") {
+			t.Errorf("it does not see what it needs: %s", s.printed)
+		}
+		if strings.Contains(s.printed, "for nobody else") || strings.Contains(s.printed, "sum 0 0") {
+			t.Errorf("it sees the machine: %s", s.printed)
+		}
+		s.repo.Toolchain, s.repo.Build = nil, []string{"cat", s.repo.Toolchain[0] + "/notes"}
+		if _, why := s.try(fix + test); why != "the repository does not build as it is" || strings.Contains(s.printed, "of the tool chain") {
+			t.Errorf("without the tool chain: %q, %s", why, s.printed)
+		}
+	})
+}
+
+// The branch has the files of the commit with the patch, whatever its tests make of them.
+func TestTheBranchIsThePatch(t *testing.T) {
+	within(t, func(t *testing.T, s *shop) {
+		files, why := s.try(fix + strings.ReplaceAll(test, "+[", "+[ \"$(sum 1 2)\" = 4 ] || { cat /etc/hosts >>sum.py; echo '# more' >>sum_test.py; }; ["))
+		if why != "" || len(files) != 2 || files["sum.py"] != "sum() { echo $(($1 + $2)); }\n" || !strings.HasSuffix(files["sum_test.py"], "= 3 ]\n") {
+			t.Errorf("%q, %q", why, files)
+		}
+	})
+}
+
+// A test that makes its folder a repository with programs in the settings has none of them run outside of its walls.
+func TestNothingOfATestRunsOutside(t *testing.T) {
+	within(t, func(t *testing.T, s *shop) {
+		mark := filepath.Join(outside(t), "ran")
+		hostile := "+export GIT_CONFIG_GLOBAL=/dev/null; [ -e .git ] || { git init -q && for f in clean smudge; do git config filter.x.$f 'echo >" + mark + "; cat'; done; " +
+			"git config core.fsmonitor 'echo >" + mark + "'; echo '* filter=x' >.gitattributes; }; . ./sum.py"
+		if files, why := s.try(fix + strings.ReplaceAll(test, "+. ./sum.py", hostile)); why != "" || len(files) != 2 {
+			t.Errorf("%q, %q: %s", why, files, s.printed)
+		}
+		if _, err := os.Stat(mark); err == nil {
+			t.Error("a program of the test ran outside")
+		}
+	})
 }
 
 // What a patch runs is confined: it writes nothing outside of its folder, and reaches no network.

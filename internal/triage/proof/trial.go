@@ -13,6 +13,7 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/tools"
 	"github.com/decantdev/decant/internal/triage/code"
+	"github.com/decantdev/decant/internal/triage/deliver"
 )
 
 // A trial is the trying of one patch, in a folder with the files of the commit.
@@ -24,16 +25,16 @@ type trial struct {
 }
 
 // run tries a patch: first the repository without it, then with its tests alone, then as a whole.
-func (t *trial) run(ctx context.Context, fix, tests string) (refused string, err error) {
+func (t *trial) run(ctx context.Context, fix, tests string) (*deliver.Refusal, error) {
 	free := t.repo.Confined != nil && !*t.repo.Confined
 	limit := cmp.Or(t.timeout, 10*time.Minute)
-	set, err := tools.New(tools.Options{Dir: t.dir, Fetch: tools.Fetch{Off: true}, Shell: tools.Shell{Attended: free, Timeout: limit}})
+	set, err := tools.New(tools.Options{Dir: t.dir, Fetch: tools.Fetch{Off: true}, Shell: tools.Shell{Attended: free, Apart: true, Read: t.repo.Toolchain, Timeout: limit}})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer set.Close()
 	if set.Confined() == "" && !free {
-		return "", errors.New("what it runs cannot be confined on this machine: install bubblewrap, or say confined: false at the repository in the settings")
+		return nil, errors.New("what it runs cannot be confined on this machine: install bubblewrap, or say confined: false at the repository in the settings")
 	}
 	for _, one := range set.Tools() {
 		if one.Name == "bash" {
@@ -53,31 +54,19 @@ func (t *trial) run(ctx context.Context, fix, tests string) (refused string, err
 		{"", t.repo.Test, false, "the tests fail with it"},
 	} {
 		if stage.patch != "" {
-			if why, err := apply(ctx, t.dir, stage.patch); why != "" || err != nil {
-				return why, err
+			if refused, err := apply(ctx, t.dir, stage.patch); refused != nil || err != nil {
+				return refused, err
 			}
 		}
 		failed, out, err := t.command(ctx, stage.command)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		if failed != stage.fails {
-			return stage.why + last(out), nil
+			return &deliver.Refusal{Stage: stage.why, Printed: out}, nil
 		}
 	}
-	return "", nil
-}
-
-// last returns the end of an output, behind a colon.
-func last(out string) string {
-	out = strings.Join(strings.Fields(out), " ")
-	if out == "" {
-		return ""
-	}
-	if r := []rune(out); len(r) > 300 {
-		out = "…" + string(r[len(r)-300:])
-	}
-	return ": " + out
+	return nil, nil
 }
 
 // command runs a program of the settings.

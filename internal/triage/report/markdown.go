@@ -28,6 +28,12 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 			continue
 		}
 		e.markdown(&b)
+		if t := e.Trial; t != nil {
+			fmt.Fprintf(&b, "The patch. %s\n\n", plain(t.Why))
+			if t.Printed != "" {
+				b.WriteString(fence(t.Printed))
+			}
+		}
 	}
 	if len(left) > 0 {
 		b.WriteString("## Not investigated\n\n")

@@ -40,6 +40,13 @@ type Error struct {
 	Left    string               `json:"left,omitzero"`    // why it was not
 	Owner   string               `json:"owner,omitzero"`   // of the code
 	Links   []string             `json:"links,omitempty"`  // to the lines of Finding.Evidence, in its order; empty ones where there is none
+	Trial   *Trial               `json:"trial,omitzero"`   // of the patch; nil: nobody has tried it
+}
+
+// A Trial is what came of trying a patch. It is told to people at the machine where that was, and to nobody else.
+type Trial struct {
+	Why     string `json:"why"`
+	Printed string `json:"printed,omitzero"` // by programs of the machine
 }
 
 // Totals is what a run has used (seed 000, RunReport).

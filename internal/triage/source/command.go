@@ -74,9 +74,43 @@ func (c *Command) run(ctx context.Context, in Window, yield func(event.Event, er
 	case context.Cause(ctx) != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		return fmt.Errorf("run %s: %w: %s", c.Name(), err, secret.Mask(strings.TrimSpace(string(errs.text))))
+		err = fmt.Errorf("run %s: %w", c.Name(), err)
+		if printed := secret.Mask(strings.TrimSpace(string(errs.text))); printed != "" {
+			err = &printedError{err, printed}
+		}
+		return err
 	}
 	return nil
+}
+
+// A printedError is a program that has failed, with the end of what it has printed.
+type printedError struct {
+	err     error
+	printed string
+}
+
+func (e *printedError) Error() string { return e.err.Error() + ": " + e.printed }
+func (e *printedError) Unwrap() error { return e.err }
+
+// Unprinted returns what an error says without what programs have printed. That may hold anything of the machine, and is for its people alone.
+func Unprinted(err error) string {
+	text := err.Error()
+	var walk func(error)
+	walk = func(err error) {
+		if e, ok := err.(*printedError); ok {
+			text = strings.ReplaceAll(text, ": "+e.printed, "")
+		}
+		switch e := err.(type) {
+		case interface{ Unwrap() error }:
+			walk(e.Unwrap())
+		case interface{ Unwrap() []error }:
+			for _, one := range e.Unwrap() {
+				walk(one)
+			}
+		}
+	}
+	walk(err)
+	return text
 }
 
 // read yields what the program prints, and reports whether it was read to its end.

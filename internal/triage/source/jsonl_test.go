@@ -2,6 +2,7 @@ package source
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,6 +79,24 @@ func TestAttributes(t *testing.T) {
 	e, err := readLine([]byte(`{"time":"2026-11-23T02:11:09Z","level":"error","msg":"m","user":"u","n":7,"ok":true,"url":"/x","deep":{"a":1}}`))
 	if err != nil || len(e.Attributes) != 4 || e.Attributes["n"] != "7" || e.Attributes["url"] != "/x" || e.URL != "" {
 		t.Errorf("got %+v, %v", e, err)
+	}
+}
+
+// What programs have printed can be taken out of an error, wherever in it they are.
+func TestUnprinted(t *testing.T) {
+	run := func(script string) error {
+		for _, err := range (&Command{Args: []string{"sh", "-c", script}}).Events(t.Context(), Window{}) {
+			return err
+		}
+		return nil
+	}
+	one, two := run("echo plans: of one >&2; exit 3"), run("echo more >&2; echo of two >&2; exit 4")
+	err := fmt.Errorf("sources: %w", errors.Join(errors.New("other: of mine"), fmt.Errorf("first: %w", one), two))
+	if got, want := Unprinted(err), "sources: other: of mine\nfirst: run command sh: exit status 3\nrun command sh: exit status 4"; got != want || !strings.Contains(err.Error(), "plans: of one") {
+		t.Errorf("%q of %q, want %q", got, err, want)
+	}
+	if err := run("exit 5"); Unprinted(err) != "run command sh: exit status 5" {
+		t.Errorf("without a word: %q", Unprinted(err))
 	}
 }
 
