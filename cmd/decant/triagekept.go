@@ -13,8 +13,8 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// archive opens what runs have kept, and nothing else: it can be read where neither settings, their repositories nor a model are at hand. The caller closes
-// what it returns, also beside an error.
+// archive opens what runs have kept, and nothing else: it can be read where neither settings, their repositories nor a
+// model are at hand. The caller closes what it returns, also beside an error.
 func (f *triageFlags) archive(ctx context.Context) (*triageRoom, error) {
 	r := &triageRoom{set: &triage.Settings{}, variable: f.variable}
 	o := &chat.Options{Project: &project.Project{}}

@@ -73,8 +73,9 @@ const triageSettings = ".decant/triage.yaml"
 // file returns the name of the settings file.
 func (f *triageFlags) file() string { return cmp.Or(f.Config, filepath.FromSlash(triageSettings)) }
 
-// settings returns what the settings file and the environment say, and what the command line says, which is stronger. A file that is not the user's
-// own says something only after the user has said yes to it, and so do the MCP servers that it names.
+// settings returns what the settings file and the environment say, and what the command line says, which is stronger. A
+// file that is not the user's own says something only after the user has said yes to it, and so do the MCP servers that
+// it names.
 func (f *triageFlags) settings(s *streams) (*triage.Settings, error) {
 	file, err := trust.Read(f.file())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

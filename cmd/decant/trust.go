@@ -57,7 +57,8 @@ func (c *trustCmd) Run(s *streams) error {
 	return nil
 }
 
-// trustable returns the files that a yes to a folder is for: its settings of triage, and the MCP servers of its project and of these settings.
+// trustable returns the files that a yes to a folder is for: its settings of triage, and the MCP servers of its project
+// and of these settings.
 func trustable(path string) (out []*trust.File, err error) {
 	settings, servers := filepath.Join(path, triageSettings), filepath.Join(cmp.Or(trust.Repository(path), path), mcpFile)
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
@@ -97,9 +98,12 @@ func yeses() (trust.Book, error) {
 	return trust.Book{Dir: filepath.Join(home, "trusted")}, err
 }
 
-// own reports whether a file that the user names is the user's own: one of the user's settings, or one that lies in no repository. What lies in one is
-// the repository's, whoever names it.
+// own reports whether a file that the user names is the user's own: one of the user's settings, or one that lies in no
+// repository. What lies in one is the repository's, whoever names it.
 func own(name string) bool {
+	if trust.Repository(name) == "" {
+		return true
+	}
 	home, err := settingsHome()
 	if err != nil {
 		return false
@@ -112,7 +116,7 @@ func own(name string) bool {
 		return false
 	}
 	rel, err := filepath.Rel(home, real)
-	return err == nil && filepath.IsLocal(rel) || trust.Repository(name) == ""
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // trustWritten keeps a yes to a file that the user has just had written.
@@ -128,8 +132,8 @@ func trustWritten(name string) error {
 	return yeses.Add(f)
 }
 
-// vouched returns an error unless a file is the user's own, or the user has said yes to what it says, or does so now at the terminal. path is what decant
-// trust takes for it.
+// vouched returns an error unless a file is the user's own, or the user has said yes to what it says, or does so now at
+// the terminal. path is what decant trust takes for it.
 func (s *streams) vouched(f *trust.File, own bool, path string) error {
 	if own {
 		return nil

@@ -259,5 +259,5 @@ repos:
 # slack: {channel: "#errors"}             # SLACK_BOT_TOKEN, or SLACK_WEBHOOK_URL
 # issues: {repo: acme/shop, max: 3}       # GITHUB_TOKEN
 # pull_request: draft                     # needs build and test at the repository, such as
-#                                         # repos: [{name: acme/shop, build: [go, build, ./...], test: [go, test, ./...]}]
+#                                         # repos: [{name: acme/shop, build: [go, build, ./...], test: [go, test, ./...], toolchain: [~/go/pkg/mod]}]
 `

@@ -1,7 +1,8 @@
-// Package trust keeps what a user has said yes to: files that name programs, addresses, credentials or other files to use with the user's rights.
+// Package trust keeps what a user has said yes to: files that name programs, addresses, credentials or other files to
+// use with the user's rights.
 //
-// Such a file may be somebody else's words, as those of a repository are. So a yes is for one file at its place with all that it says. What it
-// says later needs another one.
+// Such a file may be somebody else's words, as those of a repository are. So a yes is for one file at its place with
+// all that it says. What it says later needs another one.
 package trust
 
 import (
@@ -15,7 +16,8 @@ import (
 // most is how many bytes a file may have.
 const most = 1 << 20
 
-// A File is a file as it was read. What is trusted is Data: whoever uses the file uses that, and does not read it again.
+// A File is a file as it was read. What is trusted is Data: whoever uses the file uses that, and does not read it
+// again.
 type File struct {
 	Name string // absolute, links followed
 	Data []byte
@@ -74,7 +76,8 @@ func (b Book) Add(f *File) error {
 
 func (b Book) page(f *File) string { return filepath.Join(b.Dir, sum("", f)) }
 
-// Hash returns what stands for files with all that they say. They are named from a folder on, so that it is the same for each copy of the folder.
+// Hash returns what stands for files with all that they say. They are named from a folder on, so that it is the same
+// for each copy of the folder.
 func Hash(dir string, files ...*File) (string, error) {
 	dir, err := followed(dir)
 	return sum(dir, files...), err
@@ -93,8 +96,8 @@ func sum(dir string, files ...*File) string {
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// Repository returns the top of the repository that a file or a folder lies in, by its name or by where its links lead; empty: it lies in none. What it
-// says can change by a pull, without the user.
+// Repository returns the top of the repository that a file or a folder lies in, by its name or by where its links lead;
+// empty: it lies in none. What it says can change by a pull, without the user.
 func Repository(name string) string {
 	named, err := filepath.Abs(name)
 	if err != nil {

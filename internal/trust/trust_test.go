@@ -61,7 +61,8 @@ func TestAYesIsForOneFileAsItIs(t *testing.T) {
 	}
 }
 
-// A hash stands for files as they are named from their folder, with what they say, and nothing of one can pass for another.
+// A hash stands for files as they are named from their folder, with what they say, and nothing of one can pass for
+// another.
 func TestHash(t *testing.T) {
 	dir := t.TempDir()
 	hash := func(at string, files ...string) string {

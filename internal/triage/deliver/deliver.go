@@ -79,7 +79,8 @@ type Entry struct {
 	Why   string    `json:"why,omitzero"`
 	Time  time.Time `json:"time"`
 
-	// Printed is what programs of this machine have printed about it. It may hold anything of the machine, and is for its people: it is never sent.
+	// Printed is what programs of this machine have printed about it. It may hold anything of the machine, and is for
+	// its people: it is never sent.
 	Printed string `json:"printed,omitzero"`
 
 	Earlier bool `json:"-"` // it had arrived before this call

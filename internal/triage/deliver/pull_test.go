@@ -50,7 +50,8 @@ func (w *world) fixable() {
 	w.o.Try = (&proof.Prover{Code: r, Repo: "acme/shop"}).Try
 }
 
-// Of a patch that is no pull request, or that could not be tried, the issue says the stage. What was printed is kept for people at this machine.
+// Of a patch that is no pull request, or that could not be tried, the issue says the stage. What was printed is kept
+// for people at this machine.
 func TestWhatIsPrintedStays(t *testing.T) {
 	const printed = "INTERNAL plans of /srv/other"
 	for _, test := range []struct {

@@ -28,7 +28,8 @@ type Options struct {
 	Rest func(ctx context.Context, d time.Duration) error // waits; nil: by the clock
 }
 
-// A Prover finds out whether the patch of an error applies, builds, passes the tests, and brings a test that fails without it. A refusal says why not.
+// A Prover finds out whether the patch of an error applies, builds, passes the tests, and brings a test that fails
+// without it. A refusal says why not.
 type Prover func(ctx context.Context, e *report.Error) (*Branch, *Refusal, error)
 
 // A Refusal is why a patch is not worth a pull request.

@@ -1,10 +1,11 @@
 // Package proof finds out whether a patch that a model has written is worth a pull request: it applies to the commit that ran, the repository
 // builds, its tests pass, and a test that the patch brings fails without the rest of it.
 //
-// How to build and to test is said by whoever owns the repository, in the settings, and never by the patch. What is run holds code that a model has
-// written, so it is confined as the commands of agents are (package tools): it sees the commit, the programs of the machine and the folders of the
-// tool chain that the settings name, writes in a temporary folder only and reaches no network. Where that is not possible nothing is run, unless the settings
-// say that it need not be. What it prints, and what it makes of the files, is for this machine alone.
+// How to build and to test is said by whoever owns the repository, in the settings, and never by the patch. What is run
+// holds code that a model has written, so it is confined as the commands of agents are (package tools): it sees the
+// commit, the programs of the machine and the folders of the tool chain that the settings name, writes in a temporary
+// folder only and reaches no network. Where that is not possible nothing is run, unless the settings say that it need
+// not be. What it prints, and what it makes of the files, is for this machine alone.
 package proof
 
 import (
@@ -40,7 +41,8 @@ const mostFiles = 20
 // refused returns that a patch fails a check, of which nothing was printed.
 func refused(stage string) *deliver.Refusal { return &deliver.Refusal{Stage: stage} }
 
-// Try tries the patch of an error. A refusal says why it is not worth a pull request; an error, that it could not be tried.
+// Try tries the patch of an error. A refusal says why it is not worth a pull request; an error, that it could not be
+// tried.
 func (p *Prover) Try(ctx context.Context, e *report.Error) (*deliver.Branch, *deliver.Refusal, error) {
 	f := e.Finding
 	if len(f.Evidence) == 0 {
@@ -67,7 +69,8 @@ func (p *Prover) Try(ctx context.Context, e *report.Error) (*deliver.Branch, *de
 	if refused, err := t.run(ctx, fix, tests); refused != nil || err != nil {
 		return nil, refused, err
 	}
-	// What has run may have left anything in the files: the branch has those of the commit with the patch, and nothing was run among them.
+	// What has run may have left anything in the files: the branch has those of the commit with the patch, and nothing
+	// was run among them.
 	clean := filepath.Join(dir, "branch")
 	if err := p.export(ctx, at, clean); err != nil {
 		return nil, nil, err
@@ -186,8 +189,8 @@ func (p *Prover) branch(ctx context.Context, at code.Version, dir, patch string)
 	return b, nil, nil
 }
 
-// apply applies a patch in a folder, and says why it does not apply. Git runs above the folder: what was run in it may have made it a repository, whose
-// settings name programs.
+// apply applies a patch in a folder, and says why it does not apply. Git runs above the folder: what was run in it may
+// have made it a repository, whose settings name programs.
 func apply(ctx context.Context, dir, patch string) (*deliver.Refusal, error) {
 	c := exec.CommandContext(ctx, "git", "apply", "--whitespace=nowarn", "--directory="+filepath.Base(dir), "-")
 	c.Dir, c.Stdin = filepath.Dir(dir), strings.NewReader(patch)

@@ -150,7 +150,8 @@ func outside(t *testing.T) string {
 	return dir
 }
 
-// within tests with each kind of walls that this machine has. Programs are in a folder of the tool chain: without it, they are not there.
+// within tests with each kind of walls that this machine has. Programs are in a folder of the tool chain: without it,
+// they are not there.
 func within(t *testing.T, do func(t *testing.T, s *shop)) {
 	for _, kind := range []string{"bubblewrap", "landlock"} {
 		t.Run(kind, func(t *testing.T) {
@@ -180,7 +181,8 @@ func within(t *testing.T, do func(t *testing.T, s *shop)) {
 	}
 }
 
-// What a patch runs sees the commit, programs and the tool chain. What it prints is kept apart from the stage that failed, which is all that is sent.
+// What a patch runs sees the commit, programs and the tool chain. What it prints is kept apart from the stage that
+// failed, which is all that is sent.
 func TestWhatAPatchRunsSees(t *testing.T) {
 	within(t, func(t *testing.T, s *shop) {
 		dir := outside(t)

@@ -92,7 +92,8 @@ type printedError struct {
 func (e *printedError) Error() string { return e.err.Error() + ": " + e.printed }
 func (e *printedError) Unwrap() error { return e.err }
 
-// Unprinted returns what an error says without what programs have printed. That may hold anything of the machine, and is for its people alone.
+// Unprinted returns what an error says without what programs have printed. That may hold anything of the machine, and
+// is for its people alone.
 func Unprinted(err error) string {
 	text := err.Error()
 	var walk func(error)

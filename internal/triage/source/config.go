@@ -56,10 +56,11 @@ var keys = map[string]struct{ may, must []string }{
 	"sentry":   {[]string{"organization", "projects", "environment", "per_issue", "key_env", "key_file", "base_url"}, nil},
 }
 
-// Read returns the sources of the list "sources" in a YAML file, whose other keys are somebody else's. own says that the file is the user's own; one of a
-// repository chooses neither which credential of the user is sent, nor where to. getenv reads the environment, as
-// os.Getenv does; a variable may have DECANT_TRIAGE_ or NIGHTWATCH_ before its name, and then is stronger. A file without such a list has the
-// sources of [fromEnvironment]. Errors name the file, the line and the field.
+// Read returns the sources of the list "sources" in a YAML file, whose other keys are somebody else's. own says that
+// the file is the user's own; one of a repository chooses neither which credential of the user is sent, nor where to.
+// getenv reads the environment, as os.Getenv does; a variable may have DECANT_TRIAGE_ or NIGHTWATCH_ before its name,
+// and then is stronger. A file without such a list has the sources of [fromEnvironment]. Errors name the file, the line
+// and the field.
 func Read(file string, data []byte, own bool, getenv func(string) string) ([]Source, error) {
 	tree, err := parser.ParseBytes(data, 0)
 	if err != nil {

@@ -120,7 +120,8 @@ func FuzzConfig(f *testing.F) {
 	})
 }
 
-// A repository chooses neither which credential of its user is sent, nor where to. Its user does, in a file of the user's own or in the environment.
+// A repository chooses neither which credential of its user is sent, nor where to. Its user does, in a file of the
+// user's own or in the environment.
 func TestACredentialIsBoundToItsVendor(t *testing.T) {
 	env := map[string]string{"SENTRY_AUTH_TOKEN": "sntrys_x", "NEW_RELIC_API_KEY": "NRAK-x", "SENTRY_AUTH_TOKEN_SHOP": "sntrys_shop", "NIGHTWATCH_NEW_RELIC_KEY": "NRAK-y", "AWS_SECRET_ACCESS_KEY": "aws"}
 	token := filepath.Join(t.TempDir(), "token")

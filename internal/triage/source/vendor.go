@@ -41,8 +41,8 @@ func (v vendor) has(address string) bool {
 	return slices.ContainsFunc(v.hosts, func(h string) bool { return host == h || h[0] == '.' && strings.HasSuffix(host, h) })
 }
 
-// bound returns an error where an entry of a repository would have a credential sent to an address that is neither the one that the user's environment names
-// nor, where it names none, the vendor's.
+// bound returns an error where an entry of a repository would have a credential sent to an address that is neither the
+// one that the user's environment names nor, where it names none, the vendor's.
 func (e *entry) bound(getenv func(string) string) error {
 	v := vendors[e.Type]
 	users := variable(getenv, v.address)
