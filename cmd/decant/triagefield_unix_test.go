@@ -340,6 +340,9 @@ func TestADraftOfAPullRequest(t *testing.T) {
 	if r.code != 0 || strings.Count(r.errs, pull) != 1 || strings.Count(r.errs, "trying the patch of error ") != 1 {
 		t.Fatalf("exit %d: %s", r.code, r.errs)
 	}
+	if told := f.triage("report", id); !strings.Contains(told.out, "The patch. It was tried: it applies, builds") {
+		t.Errorf("the report does not say what came of the patch: %s", told.out)
+	}
 	again := f.triage("deliver", id)
 	if again.code != 0 || strings.Contains(again.errs, "sent: ") || !strings.Contains(again.errs, "sent before: ") {
 		t.Errorf("delivered again: exit %d: %s", again.code, again.errs)

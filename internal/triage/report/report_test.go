@@ -30,7 +30,7 @@ func sample(text string) *report.Report {
 	lead := &investigate.Finding{Number: 2, Iterations: 7, Limit: 7, Forced: true, Usage: decant.Usage{Input: 20000, Output: 600}}
 	lead.State, lead.Confidence, lead.Cause = investigate.Inconclusive, investigate.Low, "It fails at line 4."+text
 	r := &report.Report{Run: "r1", Began: noon, Ended: noon, Since: noon.Add(-24 * time.Hour), Until: noon, Sources: []string{"a.jsonl"}, Model: "m", Notices: []string{"Sentry could not be asked" + text}, Errors: []report.Error{
-		{Case: kase(1, "new"), Finding: known, Owner: "@acme/shop" + text, Links: []string{"https://github.com/acme/shop/blob/aaa/shop/order.py#L12"}}, {Case: kase(2, "regressed"), Finding: lead},
+		{Case: kase(1, "new"), Finding: known, Trial: &report.Trial{Why: "It is no pull request: the tests fail with it.", Printed: "FAIL sum_test.go" + text}, Owner: "@acme/shop" + text, Links: []string{"https://github.com/acme/shop/blob/aaa/shop/order.py#L12"}}, {Case: kase(2, "regressed"), Finding: lead},
 		{Case: kase(0, "known"), Left: "nothing has changed" + text}}}
 	r.Sum(1234, code.Stats{Hits: 3, Misses: 9}, 2.5)
 	return r
@@ -55,6 +55,7 @@ func TestMarkdown(t *testing.T) {
 		"[`shop/order.py:12`](<https://github.com/acme/shop/blob/aaa/shop/order.py#L12>): no check\n```\n    return o['sku']\n```\n",
 		"- Struck, since nothing had shown it: commit fffffff (no tool has", "- Owner: \\@acme/shop\n", "- Used: 9,400 tokens, $0.0123, 4 of 7 answers, 3 calls\n",
 		"**Inconclusive; the strongest lead.** It fails at line 4.", "the limit was reached, and the answer had to be given",
+		"\n\nThe patch. It is no pull request: the tests fail with it.\n\n```\nFAIL sum_test.go\n```\n",
 		"## Not investigated\n\n- known: KeyError in POST /order, 1,200 times: nothing has changed\n",
 		"30,000 tokens, $0.01: 15,000 tokens and 5.5 answers of the model for each error, in 2.5 s. Code was read 12 times, 25% of that from the cache. Run `r1`.",
 	} {
@@ -66,6 +67,17 @@ func TestMarkdown(t *testing.T) {
 
 // What each layer saves is in the report: without it, with only it, and what they save together. The figures: five prompts of 2,000 tokens
 // of which 6,000 were read from the cache and 3,000 were written to it, and results that have lost 500 tokens before the third prompt.
+// What programs have printed about a patch is in the report, as Markdown and as a page, and not in what it says for an issue.
+func TestTheTrialOfAPatchIsNotSent(t *testing.T) {
+	r := sample("")
+	if page := written(t, func(b *bytes.Buffer) error { return r.WriteHTML(b) }); !strings.Contains(page, "<pre>FAIL sum_test.go</pre>") {
+		t.Errorf("it is not on the page:\n%s", page)
+	}
+	if body := r.Errors[0].Body(); strings.Contains(body, "FAIL") || !strings.Contains(body, "The key sku") {
+		t.Errorf("an issue has\n%s", body)
+	}
+}
+
 func TestBill(t *testing.T) {
 	r := sample("")
 	if got := written(t, func(b *bytes.Buffer) error { return r.WriteMarkdown(b) }); strings.Contains(got, "with only it") {
