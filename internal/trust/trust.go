@@ -8,9 +8,10 @@ package trust
 import (
 	"crypto/sha256"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/decantdev/decant/internal/plainfile"
 )
 
 // most is how many bytes a file may have.
@@ -25,22 +26,7 @@ type File struct {
 
 // Read reads a file. An error that wraps fs.ErrNotExist means that there is none.
 func Read(name string) (*File, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() { // a link may lead to a device
-		return nil, fmt.Errorf("%s: it is not a file", name)
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && len(data) > most {
-		err = fmt.Errorf("%s: it is larger than %d MB", name, most>>20)
-	}
+	data, err := plainfile.Read(name, most)
 	if err != nil {
 		return nil, err
 	}

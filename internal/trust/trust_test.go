@@ -94,10 +94,10 @@ func TestWhatIsNotRead(t *testing.T) {
 	if _, err := trust.Read(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
-	if _, err := trust.Read(dir); err == nil || !strings.Contains(err.Error(), "it is not a file") {
+	if _, err := trust.Read(dir); err == nil || !strings.Contains(err.Error(), "it is not an ordinary file") {
 		t.Errorf("a folder: %v", err)
 	}
-	if _, err := trust.Read(write(t, filepath.Join(dir, "large"), strings.Repeat("x", 1<<20+1))); err == nil || !strings.Contains(err.Error(), "larger than 1 MB") {
+	if _, err := trust.Read(write(t, filepath.Join(dir, "large"), strings.Repeat("x", 1<<20+1))); err == nil || !strings.Contains(err.Error(), "larger than 1024 KB") {
 		t.Errorf("a large file: %v", err)
 	}
 	if os.Symlink("/dev/zero", filepath.Join(dir, "zero")) == nil {
