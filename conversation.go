@@ -169,7 +169,7 @@ type Block struct {
 	Kind    Kind
 	Author  Author
 	Content Content  // nil: no text (an image, for example)
-	CallID  string   // of a use and its result; may repeat within a conversation
+	CallID  string   // of a use and its result, and of an opaque call that the server answers itself and its result; may repeat
 	Name    string   // of the tool, on a use and on its result
 	Error   bool     // a result that reports a failure
 	Signed  bool     // thinking that carries a provider's signature or encrypted content

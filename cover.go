@@ -14,12 +14,13 @@ const opening = "[The conversation so far is recorded below.]"
 // this, because thinking may be bound to it.
 func summarised(ms []Message, from, to int, d *Decision) []Message {
 	cp := d.Checkpoint
+	rest := served(ms[to+1:], ms[from:to+1], cp.Kept)
 	if cp.Source != "" {
-		return append([]Message{native(cp, d.ID)}, ms[to+1:]...)
+		return append([]Message{native(cp, d.ID)}, rest...)
 	}
 	summary := written(RoleUser, cp.Summary, d.ID)
 	summary.Blocks = append(summary.Blocks, carried(ms, cp.Carried)...)
-	head, rest := slices.Clone(ms[:from]), ms[to+1:]
+	head := slices.Clone(ms[:from])
 	kept := remaining(ms[from:to+1], cp.Kept)
 	switch {
 	case !slices.ContainsFunc(kept, func(m Message) bool { return m.Has(KindUse) }): // no rounds are among them
@@ -34,6 +35,34 @@ func summarised(ms []Message, from, to int, d *Decision) []Message {
 		head = append(head, written(RoleAssistant, cp.Reply, d.ID))
 	}
 	return append(head, rest...)
+}
+
+// served returns the messages behind a covered range without the results of calls in it that the server answers itself.
+// Only a fold covers a call that is still waiting; where its result comes nevertheless, it has no place without the call.
+func served(rest, covered []Message, kept []int) []Message {
+	calls := map[string]int{}
+	for i := range rest {
+		serve(calls, &rest[i], i, func(int) {})
+	}
+	if len(calls) == 0 { // all are answered among themselves
+		return rest
+	}
+	gone := map[string]bool{}
+	for i := range covered {
+		for k := range covered[i].Blocks {
+			if b := &covered[i].Blocks[k]; b.Kind == KindOpaque && b.CallID != "" && !slices.Contains(kept, covered[i].Number) {
+				gone[b.CallID] = true
+			}
+		}
+	}
+	result := func(b Block) bool { return b.Kind == KindOpaque && gone[b.CallID] }
+	out := slices.Clone(rest)
+	for id, i := range calls {
+		if gone[id] {
+			out[i].Blocks = slices.DeleteFunc(slices.Clone(out[i].Blocks), result)
+		}
+	}
+	return out
 }
 
 // native returns the message with the provider's own summary. The provider knows it by its bytes, and wants it first.

@@ -12,7 +12,7 @@ import (
 
 // script builds messages from a compact notation, one word a message: "u" the user speaks, "c" client
 // text, "a" the assistant speaks, "a:1,2" it calls 1 and 2, "t:1" the tool answers call 1, "u:1" the
-// user message holds the result of call 1.
+// user message holds the result of call 1, "a:+9" the assistant calls 9 of the server's tools, "a:-9" it has the result.
 func script(words string) []decant.Message {
 	var ms []decant.Message
 	for i, w := range strings.Fields(words) {
@@ -41,9 +41,12 @@ func script(words string) []decant.Message {
 			if id == "" {
 				continue
 			}
-			if who == "a" {
+			switch server := strings.TrimLeft(id, "+-"); {
+			case server != id:
+				add(decant.Block{Kind: decant.KindOpaque, CallID: server, Content: decant.Source("{}")})
+			case who == "a":
 				add(decant.Block{Kind: decant.KindUse, CallID: id, Name: "t", Content: decant.Text("{}")})
-			} else {
+			default:
 				add(decant.Block{Kind: decant.KindResult, CallID: id, Content: decant.Text(fmt.Sprintf("result of %s in m%d", id, i+1))})
 			}
 		}
@@ -67,12 +70,32 @@ func TestRounds(t *testing.T) {
 		{"IDUsedTwice", "u a:1 t:1 u a:1 t:1", []decant.Round{{1, 3, false}, {4, 6, true}}},
 		{"OrphanResult", "u t:9 a", []decant.Round{{2, 3, true}}},
 		{"OpenRound", "u a:1 t:1", []decant.Round{{1, 3, true}}},
+		{"ServedAtOnce", "u a:+9,-9 u a", []decant.Round{{1, 2, false}, {3, 4, true}}},
+		{"ServedBehindTheClientsResults", "u a:+9,1 u:1 a:-9 u a", []decant.Round{{1, 4, false}, {5, 6, true}}},
+		{"ServedWithTheNextCalls", "u a:+9,1 u:1 a:-9,2 u:2 u a", []decant.Round{{1, 5, false}, {6, 7, true}}},
+		{"ServedSomeRoundsLater", "u a:+9,1 u:1 a:2 u:2 a:-9 u a", []decant.Round{{1, 6, false}, {7, 8, true}}},
+		{"ServedOneBehindTheOther", "u a:+8,+9,1 u:1 a:-8,2 u:2 a:-9 u", []decant.Round{{1, 6, false}}},
+		{"WaitingForTheServer", "u a:3 u:3 a:+9,1 u:1", []decant.Round{{1, 3, false}, {3, 5, true}}},
+		{"WaitingForTheServerSomeRounds", "u a:+9,1 u:1 a:2 u:2", []decant.Round{{1, 5, true}}},
+		{"TheServerWasInterrupted", "u a:+9,1 u:1 u a:2 u:2", []decant.Round{{1, 3, false}, {4, 6, true}}},
+		{"CalledInTwoMessages", "u a:+9 a:1 u:1 a:-9 u", []decant.Round{{1, 5, false}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, decant.Rounds(script(c.script))); diff != "" {
 				t.Errorf("Rounds(%s) (-want +got):\n%s", c.script, diff)
 			}
 		})
+	}
+}
+
+func TestAwaitsServer(t *testing.T) {
+	for words, want := range map[string]bool{
+		"": false, "u a:1 u:1": false, "u a:+9,-9": false, "u a:+9": true, "u a:+9,1 u:1": true, "u a:+9,1 u:1 a:2 u:2": true,
+		"u a:+8,+9,1 u:1 a:-9,2 u:2": true, "u a:+9,1 u:1 a:-9,2 u:2": false, "u a:+9,1 u:1 u": false, "u a:+9,1 u:1 c a:2 u:2": false,
+	} {
+		if got := decant.AwaitsServer(script(words)); got != want {
+			t.Errorf("AwaitsServer(%q) = %v", words, got)
+		}
 	}
 }
 

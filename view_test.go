@@ -168,6 +168,23 @@ func TestNativeDecisions(t *testing.T) {
 	}
 }
 
+// A result of the server goes with its call, wherever a checkpoint ends.
+func TestServedResultsGoWithTheirCalls(t *testing.T) {
+	c := talk("u a:+8,+9,1 t:1 a:-9,+7,2 t:2 a:-7,-8 u")
+	for to, want := range map[int]string{
+		3: "m4 assistant: text[do] opaque[{}] use[{}]\nm5 tool: result[result of 2 in m5]\nm6 assistant: text[do] opaque[{}]\n",
+		5: "m6 assistant: text[do]\n",
+	} {
+		v, err := decant.View(c, []decant.Decision{{ID: "1", Kind: decant.Cover, Checkpoint: &decant.Checkpoint{From: 1, To: to, Summary: "sum"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := lines(v); !strings.Contains(got, want) {
+			t.Errorf("m1 to m%d are covered:\n%swant\n%s", to, got, want)
+		}
+	}
+}
+
 // Rounds that stay in a covered range have a place in a conversation that the API accepts: their calls are
 // answered, and they are never the last that was said.
 func TestCoveredRoundsThatStay(t *testing.T) {

@@ -88,3 +88,13 @@ func rulesOf(vs []legal.Violation) (out []legal.Rule) {
 	}
 	return out
 }
+
+// served returns a call that the server answers itself.
+func served(id string) decant.Block {
+	return opaque(`{"type":"server_tool_use","id":"` + id + `","name":"web_search","input":{}}`)
+}
+
+// serves returns the result of such a call.
+func serves(id string) decant.Block {
+	return opaque(`{"type":"web_search_tool_result","tool_use_id":"` + id + `","content":[]}`)
+}

@@ -62,6 +62,17 @@ func TestMessages(t *testing.T) {
 		{"server-result-missing Answered", []decant.Message{hello, model(opaque(serverUse), opaque(serverResult), text("found")), hello}, nil},
 		{"server-result-missing NotAnswered", []decant.Message{hello, model(opaque(serverUse)), hello}, []legal.Rule{legal.ServerResultMissing}},
 		{"server-result-missing PausedTurnIsContinued", []decant.Message{hello, model(opaque(serverUse))}, nil},
+		{"server-result-missing WaitsBesideACall", []decant.Message{hello, model(opaque(serverUse), use("a")), user(result("a"))}, nil},
+		{"server-result-missing WaitsForSomeRounds", []decant.Message{hello, model(opaque(serverUse), use("a")), user(result("a")), model(use("b")), user(result("b"))}, nil},
+		{"server-result-missing AnsweredBehindTheClientsResults", []decant.Message{hello, model(opaque(serverUse), use("a")), user(result("a")), model(opaque(serverResult), text("found")), hello}, nil},
+		{"server-result-missing AnsweredSomeRoundsLater", []decant.Message{hello, model(opaque(serverUse), use("a")), user(result("a")), model(use("b")), user(result("b")), model(opaque(serverResult)), hello}, nil},
+		{"server-result-missing TextBehindTheResults", []decant.Message{hello, model(opaque(serverUse), use("a")), user(result("a"), text("and"))}, []legal.Rule{legal.ServerResultMissing}},
+		{"server-result-missing TextInAMessageOfItsOwn", []decant.Message{hello, model(opaque(serverUse), use("a")), user(result("a")), hello}, []legal.Rule{legal.ServerResultMissing}},
+		{"server-result-missing TextBeforeTheAnswer", []decant.Message{hello, model(opaque(serverUse), use("a")), user(result("a"), text("and")), model(opaque(serverResult)), hello}, []legal.Rule{legal.ServerResultMissing, legal.ServerResultOrphan}},
+		{"server-result-missing NotAnsweredBehindTheResults", []decant.Message{hello, model(opaque(serverUse), use("a")), user(result("a")), yes, hello}, []legal.Rule{legal.ServerResultMissing}},
+		{"server-result-orphan NoCall", []decant.Message{hello, model(opaque(serverResult), text("found")), hello}, []legal.Rule{legal.ServerResultOrphan}},
+		{"server-result-orphan AnsweredTwice", []decant.Message{hello, model(opaque(serverUse), opaque(serverResult), opaque(serverResult)), hello}, []legal.Rule{legal.ServerResultOrphan}},
+		{"server-result-orphan BeforeItsCall", []decant.Message{hello, model(opaque(serverResult), opaque(serverUse), opaque(serverResult)), hello}, []legal.Rule{legal.ServerResultOrphan}},
 		{"cache-marker-on-thinking MarkerOnThinking", []decant.Message{hello, model(marked(think("x"), "5m"), text("y")), hello}, []legal.Rule{legal.CacheMarkerOnThinking}},
 	}
 	rules := rulesFor(t, legal.Messages, "claude-opus-4-6", decant.ThinkingAdaptive)

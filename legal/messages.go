@@ -20,10 +20,7 @@ func (c *checker) messages() {
 	}
 	c.pairing(turns)
 	for i := range turns {
-		switch turns[i].role {
-		case decant.RoleAssistant:
-			c.serverTools(turns, i)
-		case decant.RoleSystem:
+		if turns[i].role == decant.RoleSystem {
 			c.systemPlace(turns, i)
 		}
 	}
@@ -35,7 +32,7 @@ func (c *checker) messages() {
 }
 
 // pairing checks what Repair can repair: empty text, the first message, and pairs of calls and
-// results.
+// results, the server's own among them.
 func (c *checker) pairing(turns []turn) {
 	c.texts()
 	c.first(turns)
@@ -48,6 +45,7 @@ func (c *checker) pairing(turns []turn) {
 		}
 	}
 	c.unique(turns)
+	c.serverTools(turns)
 }
 
 // texts checks that no text and no message is empty.
@@ -180,7 +178,7 @@ func (c *checker) last(turns []turn) {
 		return
 	}
 	t := &turns[len(turns)-1]
-	if t.role == decant.RoleAssistant && !compacted(&c.ms[t.end-1]) && !c.paused(t) {
+	if t.role == decant.RoleAssistant && !compacted(&c.ms[t.end-1]) && !c.paused(turns) {
 		c.report(place{t.end - 1, whole}, Prefill, "the model does not continue a message of the assistant")
 	}
 }

@@ -18,8 +18,9 @@ const (
 // Each call gets its result in the message directly after it. Results behind other content, or in a
 // later message, move up; a call without a result gets one which says that it was interrupted. Results
 // that answer no call, second results and empty messages are left out. For the Messages API empty texts
-// are left out, and a conversation that starts with the assistant gets a first message. Blocks that
-// move keep their Ref; blocks that Decant adds have none.
+// are left out, and so are calls that the server answers itself without a result and results without such a call;
+// a conversation that starts with the assistant gets a first message. Blocks that move keep their Ref; blocks that
+// Decant adds have none.
 //
 // A result belongs to the newest call with its id that is still unanswered, because ids may repeat.
 func Repair(api API, ms []decant.Message) ([]decant.Message, []decant.Decision) {
@@ -31,6 +32,7 @@ func Repair(api API, ms []decant.Message) ([]decant.Message, []decant.Decision) 
 	for r.pair(); r.deduplicate(); r.pair() {
 	}
 	r.assemble()
+	r.serve()
 	return r.out, r.made
 }
 
@@ -349,5 +351,30 @@ func (r *repairer) emit(i int, before []decant.Block) {
 	}
 	if m.Blocks = blocks; len(blocks) > 0 {
 		r.out = append(r.out, m)
+	}
+}
+
+// serve leaves out the server's calls that can get no result any more, and its results that answer no call.
+func (r *repairer) serve() {
+	if r.api != Messages {
+		return
+	}
+	c := &checker{ms: r.out}
+	s := c.served(turnsOf(r.out))
+	gone := map[place]bool{}
+	for _, p := range s.missed {
+		gone[p] = true
+		r.decide(c.block(p), "the server's call was interrupted and has no result", "")
+	}
+	for _, p := range s.orphans {
+		gone[p] = true
+		r.decide(c.block(p), "the server's result answers no call", "")
+	}
+	if len(gone) == 0 {
+		return
+	}
+	r.in, r.drop, r.out = r.out, gone, nil
+	for i := range r.in {
+		r.emit(i, nil)
 	}
 }

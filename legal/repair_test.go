@@ -55,6 +55,9 @@ func TestRepair(t *testing.T) {
 		{"text-empty EmptyText", legal.Messages, []decant.Message{user(text(""), text("x"))}, []string{"user: text"}, 1},
 		{"text-empty EmptyMessage", legal.Messages, []decant.Message{hello, model(), hello}, []string{"user: text", "user: text"}, 1},
 		{"system-place SystemBetweenCallAndResult", legal.Messages, []decant.Message{hello, model(use("a")), system(text("s")), user(result("a")), model(text("x"))}, []string{"user: text", "assistant: use(a)", "user: result(a)", "system: text", "assistant: text"}, 1},
+		{"server-result-missing Interrupted", legal.Messages, []decant.Message{hello, model(text("x"), served("s"), use("a")), user(result("a"), text("stop"))}, []string{"user: text", "assistant: text use(a)", "user: result(a) text"}, 1},
+		{"server-result-missing AnsweredTooLate", legal.Messages, []decant.Message{hello, model(served("s")), hello, model(serves("s")), hello}, []string{"user: text", "user: text", "user: text"}, 2},
+		{"server-result-orphan Orphan", legal.Messages, []decant.Message{hello, model(serves("s"), text("x")), hello}, []string{"user: text", "assistant: text", "user: text"}, 1},
 		{"ReusedIDBelongsToTheNewestCall", legal.Messages, []decant.Message{hello, model(use("a")), user(result("a")), model(use("a")), user(text("x"), result("a"))}, []string{"user: text", "assistant: use(a)", "user: result(a)", "assistant: use(a)", "user: result(a) text"}, 1},
 		{"tool-message-missing UserBetweenToolMessages", legal.Chat, []decant.Message{hello, model(use("a"), use("b")), tool(result("a")), hello, tool(result("b"))}, []string{"user: text", "assistant: use(a) use(b)", "tool: result(a)", "tool: result(b)", "user: text"}, 1},
 		{"tool-message-missing NotAnswered", legal.Chat, []decant.Message{hello, model(use("a")), model(use("b")), tool(result("b"))}, []string{"user: text", "assistant: use(a)", "tool: result(a)*", "assistant: use(b)", "tool: result(b)"}, 1},
@@ -111,7 +114,7 @@ func anyTalk(t *rapid.T, roles ...decant.Role) *decant.Conversation {
 		ms[i].Role = rapid.SampledFrom(roles).Draw(t, "role")
 		for range rapid.IntRange(0, 4).Draw(t, "blocks") {
 			id := rapid.SampledFrom(ids).Draw(t, "id")
-			all := []decant.Block{text("words"), text(" "), use(id), result(id), use(id), result(id), think("hm")}
+			all := []decant.Block{text("words"), text(" "), use(id), result(id), use(id), result(id), think("hm"), served(id), serves(id)}
 			ms[i].Blocks = append(ms[i].Blocks, rapid.SampledFrom(all).Draw(t, "block"))
 		}
 	}

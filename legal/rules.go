@@ -83,6 +83,7 @@ const (
 	CacheMarkersMany      Rule = "cache-markers-many"
 	CacheLifetimesOrder   Rule = "cache-lifetimes-order"
 	ServerResultMissing   Rule = "server-result-missing"
+	ServerResultOrphan    Rule = "server-result-orphan"
 	OutputLimit           Rule = "output-limit"
 	ThinkingBound         Rule = "thinking-bound"
 	ThinkingGap           Rule = "thinking-gap"

@@ -38,37 +38,56 @@ func (it item) answers() bool {
 	return it.Answer != "" && strings.HasSuffix(it.Type, "_tool_result")
 }
 
-// serverTools checks that the server's own calls in a turn have their results in the same turn. The
-// last turn may lack them, because the server may have interrupted it.
-func (c *checker) serverTools(turns []turn, i int) {
-	if i+1 == len(turns) {
-		return
-	}
-	for _, p := range c.pending(&turns[i]) {
-		c.report(p, ServerResultMissing, "call %s of the server has no result", itemOf(c.block(p)).ID)
-	}
+// A service is how far the server has answered its own calls.
+type service struct {
+	waiting []place // calls that may still get their result: nothing but results followed them
+	missed  []place // calls that can get none, because something else followed
+	orphans []place // results that answer no call
 }
 
-// pending returns the server's calls in a turn that have no result in it.
-func (c *checker) pending(t *turn) (out []place) {
-	byID := map[string]place{}
-	for _, p := range c.of(t, decant.KindOpaque) {
-		it := itemOf(c.block(p))
-		switch {
-		case it.calls():
-			out = append(out, p)
-			byID[it.ID] = p
-		case it.answers():
-			call, ok := byID[it.Answer]
-			out = slices.DeleteFunc(out, func(p place) bool { return ok && p == call })
+// served pairs the server's own calls with their results. A turn with calls of the client beside them goes on
+// behind the client's results, and with it the server's.
+func (c *checker) served(turns []turn) (s service) {
+	for i := range turns {
+		t := &turns[i]
+		if t.role != decant.RoleAssistant {
+			if t.role != decant.RoleUser || c.speaks(t) {
+				s.missed, s.waiting = append(s.missed, s.waiting...), nil
+			}
+			continue
+		}
+		for _, p := range c.of(t, decant.KindOpaque) {
+			switch it := itemOf(c.block(p)); {
+			case it.calls():
+				s.waiting = append(s.waiting, p)
+			case it.answers():
+				k := slices.IndexFunc(s.waiting, func(p place) bool { return itemOf(c.block(p)).ID == it.Answer })
+				if k < 0 {
+					s.orphans = append(s.orphans, p)
+					continue
+				}
+				s.waiting = slices.Delete(s.waiting, k, k+1)
+			}
 		}
 	}
-	return out
+	return s
 }
 
-// paused reports whether the server interrupted the turn in its own tools.
-func (c *checker) paused(t *turn) bool {
-	return len(c.pending(t)) > 0 || c.endsWithServerResult(t)
+// serverTools checks that the server's own calls have their results before anything but results follows, and that its
+// results have their calls.
+func (c *checker) serverTools(turns []turn) {
+	s := c.served(turns)
+	for _, p := range s.missed {
+		c.report(p, ServerResultMissing, "call %s of the server has no result", itemOf(c.block(p)).ID)
+	}
+	for _, p := range s.orphans {
+		c.report(p, ServerResultOrphan, "result of %s answers no call of the server before it", itemOf(c.block(p)).Answer)
+	}
+}
+
+// paused reports whether the server interrupted the last of the turns, which is the assistant's, in its own tools.
+func (c *checker) paused(turns []turn) bool {
+	return len(c.served(turns).waiting) > 0 || c.endsWithServerResult(&turns[len(turns)-1])
 }
 
 func (c *checker) endsWithServerResult(t *turn) bool {

@@ -63,6 +63,9 @@ func Clear(ctx context.Context, view *decant.Conversation, t EarlyPour) []decant
 // lastWord returns the block that an insert goes behind: the last result of the newest message, or else its last
 // block. It returns false where the newest message is not of the user.
 func lastWord(transcript, view *decant.Conversation) (*decant.Block, bool) {
+	if decant.AwaitsServer(view.Messages) {
+		return nil, false
+	}
 	for i := len(view.Messages) - 1; i >= 0; i-- {
 		m := &view.Messages[i]
 		if m.Role == decant.RoleSystem {

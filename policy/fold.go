@@ -130,8 +130,8 @@ func unfolded(m *decant.Message) (string, bool) {
 // many as the target allows. 0 keeps all.
 var foldCuts = [...]int{0, 4000, 1500, 500, 150}
 
-// shortened returns ms with long results and arguments cut to their ends, keep characters each and
-// whole lines where there are lines. What is pinned stays.
+// shortened returns ms with long results and arguments cut to their ends, those of the server's tools among them, keep
+// characters each and whole lines where there are lines. What is pinned stays.
 func shortened(ms []decant.Message, keep int, pins map[decant.Ref]decant.Hash) []decant.Message {
 	if keep == 0 {
 		return ms
@@ -141,7 +141,8 @@ func shortened(ms []decant.Message, keep int, pins map[decant.Ref]decant.Hash) [
 		out[i].Blocks = slices.Clone(out[i].Blocks)
 		for k := range out[i].Blocks {
 			b := &out[i].Blocks[k]
-			if _, pinned := pins[b.Ref]; pinned || b.Kind != decant.KindResult && b.Kind != decant.KindUse {
+			switch _, pinned := pins[b.Ref]; {
+			case pinned, b.Kind != decant.KindResult && b.Kind != decant.KindUse && b.Kind != decant.KindOpaque, b.Content == nil:
 				continue
 			}
 			if t := b.Text(); len(t) > 2*keep+100 {

@@ -169,6 +169,16 @@ var factTests = []struct {
 			"m4.0 user tool result id=a name=Two text=2",
 			"m4.1 user tool result id=a text=3",
 		}},
+	{"ServerTools", `{"system":"x","messages":[
+		{"role":"assistant","content":[{"type":"server_tool_use","id":"s","name":"web_search","input":{}},{"type":"mcp_tool_use","id":"m","name":"n","input":{}}]},
+		{"role":"assistant","content":[{"type":"mcp_tool_result","tool_use_id":"m"},{"type":"web_search_tool_result","tool_use_id":"s"},{"type":"else","id":"e"}]}]}`,
+		[]string{
+			`m1.0 assistant model opaque id=s text={"type":"server_tool_use","id":"s","name":"web_search","input":{}}`,
+			`m1.1 assistant model opaque id=m text={"type":"mcp_tool_use","id":"m","name":"n","input":{}}`,
+			`m2.0 assistant model opaque id=m text={"type":"mcp_tool_result","tool_use_id":"m"}`,
+			`m2.1 assistant model opaque id=s text={"type":"web_search_tool_result","tool_use_id":"s"}`,
+			`m2.2 assistant model opaque text={"type":"else","id":"e"}`,
+		}},
 	{"AnthropicCompaction", `{"system":"x","messages":[
 		{"role":"user","content":"old"},
 		{"role":"assistant","content":[{"type":"compaction","content":"the story so far","signature":"s"}]},

@@ -3,6 +3,7 @@ package anthropic
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/decantdev/decant/internal/jsonspan"
 )
@@ -23,8 +24,8 @@ func AppendTurn(body []byte, text string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := last.answered(body); err != nil {
-		return nil, err
+	if len(last.calls.open) > 0 {
+		return nil, ErrUnanswered
 	}
 	block := append(jsonspan.AppendQuote([]byte(`{"type":"text","text":`), text), '}')
 	if role(body, last.message) != "user" {
@@ -54,8 +55,9 @@ func spliced(body []byte, at jsonspan.Span, with []byte) []byte {
 
 // A lastTurn is what a request ends with.
 type lastTurn struct {
-	before, message jsonspan.Span // the last two messages; before may be missing
-	blocks, end     int           // blocks of the last message, and where the last of them ends
+	message     jsonspan.Span // the last message
+	blocks, end int           // its blocks, and where the last of them ends
+	calls       calls         // of the assistant's turn that it ends with
 }
 
 // lastMessages finds the end of a request.
@@ -65,7 +67,8 @@ func lastMessages(body []byte) (t lastTurn, err error) {
 		return t, errors.New("append to a request: it has no list of messages")
 	}
 	for s := elementsOf(body, at); s.Next(); {
-		t.before, t.message = t.message, s.Skip()
+		t.message = s.Skip()
+		t.calls.message(body, t.message)
 	}
 	if t.message.IsZero() || body[t.message.Start] != '{' {
 		return t, errors.New("append to a request: it has no messages")
@@ -90,37 +93,44 @@ func role(body []byte, message jsonspan.Span) string {
 	return jsonspan.MemberText(message.Of(body), "role")
 }
 
-// answered returns ErrUnanswered unless every call of the newest answer has its result. Calls that the provider carries out
-// itself have theirs in the same message.
-func (t *lastTurn) answered(body []byte) error {
-	open := map[string]bool{}
-	for _, m := range [...]jsonspan.Span{t.before, t.message} {
-		if m.IsZero() {
-			continue
-		}
-		content := jsonspan.Member(body, m.Start, "content")
-		if content.IsZero() || body[content.Start] != '[' {
-			continue
-		}
-		for s := elementsOf(body, content); s.Next(); {
-			note(open, s.Skip().Of(body))
-		}
-	}
-	if len(open) > 0 {
-		return ErrUnanswered
-	}
-	return nil
+// calls are those of a turn of the assistant that have no result yet. The turn goes on for as long as the client
+// sends results alone; the server's own calls in it may get theirs in a later message.
+type calls struct {
+	open map[string]bool // by id
+	said bool            // something besides results has followed
 }
 
-// note notes a call, or that it has its result.
-func note(open map[string]bool, block []byte) {
-	if len(block) == 0 || block[0] != '{' {
+// message takes in the next message.
+func (c *calls) message(body []byte, at jsonspan.Span) {
+	if body[at.Start] != '{' {
 		return
 	}
-	switch jsonspan.MemberText(block, "type") {
-	case "tool_use", "server_tool_use", "mcp_tool_use":
-		open[jsonspan.MemberText(block, "id")] = true
-	default:
-		delete(open, jsonspan.MemberText(block, "tool_use_id"))
+	assistant := role(body, at) == "assistant"
+	if c.open == nil || assistant && c.said {
+		*c = calls{open: map[string]bool{}}
 	}
+	content := jsonspan.Member(body, at.Start, "content")
+	if content.IsZero() || body[content.Start] != '[' {
+		c.said = c.said || !assistant
+		return
+	}
+	for s := elementsOf(body, content); s.Next(); {
+		result := c.block(s.Skip().Of(body))
+		c.said = c.said || !assistant && !result
+	}
+}
+
+// block notes a call, or that it has its result, and reports whether the block is a result.
+func (c *calls) block(block []byte) bool {
+	if len(block) == 0 || block[0] != '{' {
+		return false
+	}
+	kind := jsonspan.MemberText(block, "type")
+	switch kind {
+	case "tool_use", "server_tool_use", "mcp_tool_use":
+		c.open[jsonspan.MemberText(block, "id")] = true
+	default:
+		delete(c.open, jsonspan.MemberText(block, "tool_use_id"))
+	}
+	return strings.HasSuffix(kind, "tool_result")
 }

@@ -31,6 +31,12 @@ func TestAppendTurn(t *testing.T) {
 		{"ServedByTheProvider",
 			`{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"server_tool_use","id":"s"},{"type":"web_search_tool_result","tool_use_id":"s"}]}]}`,
 			`{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"server_tool_use","id":"s"},{"type":"web_search_tool_result","tool_use_id":"s"}]},{"role":"user","content":[` + said + `]}]}`},
+		{"ServedInTheNextAnswer",
+			`{"messages":[` + beside + `,{"role":"user","content":[{"type":"tool_result","tool_use_id":"x"}]},{"role":"assistant","content":[{"type":"web_search_tool_result","tool_use_id":"s"}]}]}`,
+			`{"messages":[` + beside + `,{"role":"user","content":[{"type":"tool_result","tool_use_id":"x"}]},{"role":"assistant","content":[{"type":"web_search_tool_result","tool_use_id":"s"}]},{"role":"user","content":[` + said + `]}]}`},
+		{"InterruptedBefore",
+			`{"messages":[` + beside + `,{"role":"user","content":"stop"},{"role":"assistant","content":"yes"}]}`,
+			`{"messages":[` + beside + `,{"role":"user","content":"stop"},{"role":"assistant","content":"yes"},{"role":"user","content":[` + said + `]}]}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := AppendTurn([]byte(c.body), `Write "it" down.`)
@@ -41,6 +47,9 @@ func TestAppendTurn(t *testing.T) {
 	}
 }
 
+// beside is an answer with a call of the server's tools beside one of the client's.
+const beside = `{"role":"assistant","content":[{"type":"server_tool_use","id":"s"},{"type":"tool_use","id":"x"}]}`
+
 func TestAppendTurnRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name, body string
@@ -49,6 +58,8 @@ func TestAppendTurnRefuses(t *testing.T) {
 		{"OpenCall", `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"x","name":"n","input":{}}]}]}`, true},
 		{"OneOfTwo", `{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"x"},{"type":"tool_use","id":"y"}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"x"}]}]}`, true},
 		{"Served", `{"messages":[{"role":"assistant","content":[{"type":"server_tool_use","id":"s"}]}]}`, true},
+		{"ServedBehindAResult", `{"messages":[` + beside + `,{"role":"user","content":[{"type":"tool_result","tool_use_id":"x"}]}]}`, true},
+		{"ServedSomeRoundsLater", `{"messages":[` + beside + `,{"role":"user","content":[{"type":"tool_result","tool_use_id":"x"}]},{"role":"assistant","content":[{"type":"tool_use","id":"y"}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"y"}]}]}`, true},
 		{"NoMessages", `{"messages":[]}`, false},
 		{"NoList", `{"messages":"x"}`, false},
 		{"NoContent", `{"messages":[{"role":"user"}]}`, false},

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"slices"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -153,12 +152,8 @@ func (q *request) checkFinished() *apiError {
 		return nil
 	}
 	calls := last.ids("tool_use", "id")
-	for _, id := range last.ids("server_tool_use", "id") {
-		if !slices.ContainsFunc(last.blocks, func(b block) bool {
-			return strings.HasSuffix(b.kind, "_tool_result") && b.str("tool_use_id") == id
-		}) {
-			calls = append(calls, id)
-		}
+	for _, call := range q.waits() {
+		calls = append(calls, call.str("id"))
 	}
 	if len(calls) == 0 {
 		return nil

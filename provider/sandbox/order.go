@@ -198,27 +198,66 @@ func (t *turn) ids(kind, member string) []string {
 	return out
 }
 
-// checkServerTools is the rule server-result-missing. A final turn of the assistant may have stopped before the result.
+// checkServerTools is the rules server-result-missing and server-result-orphan. A call of the server beside calls of the
+// client gets its result behind the client's; anything else behind those ends the assistant's turn.
 func (q *request) checkServerTools() *apiError {
-	for i, t := range q.turns {
-		if i == len(q.turns)-1 {
-			break
-		}
-		var results []string
-		for _, b := range t.blocks {
-			if strings.HasSuffix(b.kind, "_tool_result") {
-				results = append(results, b.str("tool_use_id"))
+	var waiting []block
+	for _, t := range q.turns {
+		if t.role != "assistant" {
+			if len(waiting) > 0 && !t.only("tool_result") {
+				return unserved(waiting[0])
 			}
+			continue
 		}
-		for _, b := range t.blocks {
-			if b.kind != "server_tool_use" || slices.Contains(results, b.str("id")) {
-				continue
-			}
-			name := b.str("name")
-			return invalid("%s: `%s` tool use with id %s was found without a corresponding `%s_tool_result` block", b.path, name, b.str("id"), name)
+		var err *apiError
+		if waiting, err = t.served(waiting); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// served returns which of the server's calls are waiting for their results after the turn, of those that were before.
+func (t *turn) served(waiting []block) ([]block, *apiError) {
+	for _, b := range t.blocks {
+		switch {
+		case servers(b.kind):
+			waiting = append(waiting, b)
+		case strings.HasSuffix(b.kind, "_tool_result"):
+			id := b.str("tool_use_id")
+			k := slices.IndexFunc(waiting, func(b block) bool { return b.str("id") == id })
+			if k < 0 {
+				return nil, invalid("%s: unexpected `tool_use_id` found in `%s` blocks: %s. Each `%[2]s` block must have a corresponding `%[4]s` block before it.",
+					b.path, b.kind, id, callOf(b.kind))
+			}
+			waiting = slices.Delete(waiting, k, k+1)
+		}
+	}
+	return waiting, nil
+}
+
+// servers reports whether a block of a type calls a tool that the server runs.
+func servers(kind string) bool { return kind == "server_tool_use" || kind == "mcp_tool_use" }
+
+// callOf returns the type of the calls that results of a type answer.
+func callOf(result string) string {
+	if result == "mcp_tool_result" {
+		return "mcp_tool_use"
+	}
+	return "server_tool_use"
+}
+
+func unserved(call block) *apiError {
+	name, result := call.str("name"), call.str("name")
+	if call.kind == "mcp_tool_use" {
+		result = "mcp"
+	}
+	return invalid("%s: `%s` tool use with id %s was found without a corresponding `%s_tool_result` block", call.path, name, call.str("id"), result)
+}
+
+// only reports whether all blocks of the turn are of one type.
+func (t *turn) only(kind string) bool {
+	return !slices.ContainsFunc(t.blocks, func(b block) bool { return b.kind != kind })
 }
 
 // checkSystemTurns is the rule system-place. That a system message may not be first follows from first-message,
@@ -249,7 +288,7 @@ func (t *turn) endsWithServerResult() bool {
 // checkPrefill is the rule prefill. An answer that a server tool interrupted is continued, not prefilled.
 func (q *request) checkPrefill() *apiError {
 	last := &q.turns[len(q.turns)-1]
-	if last.role != "assistant" || last.endsWithServerResult() || q.summarizes() {
+	if last.role != "assistant" || last.endsWithServerResult() || len(q.waits()) > 0 || q.summarizes() {
 		return nil
 	}
 	if q.model.Since(4, 6) {
@@ -263,6 +302,16 @@ func (q *request) checkPrefill() *apiError {
 		return invalid("messages: final assistant content cannot end with trailing whitespace")
 	}
 	return nil
+}
+
+// waits returns the calls of the server that have no result where the request ends.
+func (q *request) waits() (calls []block) {
+	for _, t := range q.turns {
+		if t.role == "assistant" {
+			calls, _ = t.served(calls)
+		}
+	}
+	return calls
 }
 
 // checkManual is the rule thinking-first: with manual thinking the turn that called tools, or that

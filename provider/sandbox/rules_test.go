@@ -45,6 +45,13 @@ func (r rule) body() string {
 	return `{"model":"` + r.model + `",` + r.fields + `"messages":[` + r.messages + `]}`
 }
 
+// A turn with a call of the server beside one of the client, the client's result, and the server's behind it.
+const (
+	beside   = `{"role":"assistant","content":[{"type":"server_tool_use","id":"s1","name":"web_search","input":{}},{"type":"tool_use","id":"t1","name":"Bash","input":{}}]}`
+	answered = `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]}`
+	found    = `{"role":"assistant","content":[{"type":"web_search_tool_result","tool_use_id":"s1","content":[]},{"type":"text","text":"x"}]}`
+)
+
 var rules = []rule{
 	// The body.
 	{name: "request/MaxTokensMissing", fields: `"max_tokens":null,`, status: 400, text: "max_tokens: Input should be a valid integer"},
@@ -139,6 +146,15 @@ var rules = []rule{
 	{name: "markers/ScopeWithBeta", messages: `{"role":"user","content":[{"type":"text","text":"x","cache_control":{"type":"ephemeral","scope":"global"}}]}`, beta: "prompt-caching-scope-2026-01-05"},
 	{name: "server-result-missing/ServerToolWithoutResult", messages: user + `,{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}]},` + user, status: 400, text: "`web_search` tool use with id srvtoolu_1 was found without a corresponding `web_search_tool_result` block"},
 	{name: "server-result-missing/ServerToolWithResult", messages: user + `,{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]},{"type":"text","text":"x"}]},` + user},
+	{name: "server-result-missing/WaitsBesideACall", fields: bash, messages: user + "," + beside + "," + answered},
+	{name: "server-result-missing/ConnectorWaits", fields: bash, messages: user + "," + strings.Replace(beside, "server_tool_use", "mcp_tool_use", 1) + "," + answered},
+	{name: "server-result-missing/AnsweredBehindTheClientsResults", fields: bash, messages: user + "," + beside + "," + answered + "," + found + "," + user},
+	{name: "server-result-missing/AnsweredSomeRoundsLater", fields: bash, messages: user + "," + beside + "," + answered + `,{"role":"assistant","content":[{"type":"tool_use","id":"t2","name":"Bash","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t2","content":"x"}]},` + found + "," + user},
+	{name: "server-result-missing/TextWhileItWaits", fields: bash, messages: user + "," + beside + "," + answered + "," + user, status: 400, text: "`web_search` tool use with id s1 was found without a corresponding `web_search_tool_result` block"},
+	{name: "server-result-missing/ConnectorWithoutResult", messages: user + `,{"role":"assistant","content":[{"type":"mcp_tool_use","id":"s1","name":"issues","server_name":"x","input":{}}]},` + user, status: 400, text: "`issues` tool use with id s1 was found without a corresponding `mcp_tool_result` block"},
+	{name: "server-result-missing/PausedTurn", messages: user + `,{"role":"assistant","content":[{"type":"server_tool_use","id":"s1","name":"web_search","input":{}}]}`},
+	{name: "server-result-orphan/NoCall", messages: user + "," + found + "," + user, status: 400, text: "unexpected `tool_use_id` found in `web_search_tool_result` blocks: s1. Each `web_search_tool_result` block must have a corresponding `server_tool_use` block before it."},
+	{name: "server-result-orphan/ConnectorWithoutCall", messages: user + `,{"role":"assistant","content":[{"type":"mcp_tool_result","tool_use_id":"s1","content":[]}]},` + user, status: 400, text: "must have a corresponding `mcp_tool_use` block before it."},
 	{name: "output-limit/MaxTokensOverModel", fields: `"max_tokens":128001,`, status: 400, text: "max_tokens: 128001 > 128000, which is the maximum allowed number of output tokens"},
 	{name: "output-limit/MaxTokensOfModel", fields: `"max_tokens":128000,`},
 	{name: "tool-choice/ChoiceWithManual", model: old, fields: bash + `"tool_choice":{"type":"any"},"thinking":{"type":"enabled","budget_tokens":1024},`, status: 400, text: "Thinking may not be enabled when tool_choice forces tool use"},
@@ -239,7 +255,7 @@ func TestRules(t *testing.T) {
 // aboutMessages are the rules that a count has in common with a request.
 var aboutMessages = []string{
 	"first-message", "tool-result-missing", "tool-result-orphan", "call-id-form", "call-id-unique", "tool-results-first", "text-empty",
-	"prefill", "thinking-changed", "thinking-first", "system-place", "markers", "server-result-missing",
+	"prefill", "thinking-changed", "thinking-first", "system-place", "markers", "server-result-missing", "server-result-orphan",
 }
 
 // TestRulesHoldForCounts checks that a count refuses what its messages would be refused for.

@@ -49,6 +49,9 @@ func compactRoute(ctx context.Context, p *Pour, target int) error {
 		return err
 	}
 	cut := summaryCut(p.Draft, sent, target)
+	if decant.AwaitsServer(sent.Messages) { // what the summary lacks has no place behind the newest results
+		return errNoRoute
+	}
 	if cut == 0 || !fits(p.Draft, sent.With(sent.Messages[:cut])) {
 		return errNoRoute
 	}

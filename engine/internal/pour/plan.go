@@ -3,6 +3,7 @@ package pour
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/draft"
@@ -13,11 +14,33 @@ import (
 // plan asks the planner for a pour to a target: from the transcript, on top of those decisions on
 // single blocks that are in force. A new checkpoint covers all that an earlier one did.
 func (p *Pour) plan(ctx context.Context, target int) (*policy.Proposal, []decant.Decision, error) {
-	proposal, err := propose(ctx, p.Draft.Query.Refs.Conv, p.planOptions(target))
+	proposal, err := propose(ctx, forgone(p.Draft.Query.Refs.Conv, p.Draft.InForce), p.planOptions(target))
 	if err != nil {
 		return nil, nil, err
 	}
 	return proposal, p.settle(proposal.Plan.Decisions), nil
+}
+
+// forgone returns a conversation in which no call of the server waits that the checkpoint in force covers. A fold may have
+// covered one; the provider has not been sent it since, so no result comes, and the round that it is in would never end.
+func forgone(c *decant.Conversation, ds []decant.Decision) *decant.Conversation {
+	cp := decant.CheckpointIn(ds)
+	if cp == nil || !decant.AwaitsServer(c.Messages) {
+		return c
+	}
+	ms := slices.Clone(c.Messages)
+	for i := range ms {
+		if !cp.Covers(ms[i].Number) || ms[i].Role != decant.RoleAssistant {
+			continue
+		}
+		ms[i].Blocks = slices.Clone(ms[i].Blocks)
+		for k := range ms[i].Blocks {
+			if b := &ms[i].Blocks[k]; b.Kind == decant.KindOpaque {
+				b.CallID = ""
+			}
+		}
+	}
+	return c.With(ms)
 }
 
 // propose returns the planner's proposal. Where the provider ignores the oldest messages because of a summary that it

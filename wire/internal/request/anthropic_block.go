@@ -1,6 +1,8 @@
 package request
 
 import (
+	"bytes"
+
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
@@ -86,7 +88,18 @@ func knownBlock(b *parsing.Builder, m *members, s *parsing.BlockSpan) decant.Blo
 		return decant.Block{Kind: decant.KindOpaque}
 	}
 	s.Text, s.Form = s.Span, contents.FormRaw
-	return decant.Block{Kind: decant.KindOpaque}
+	return decant.Block{Kind: decant.KindOpaque, CallID: served(b, m)}
+}
+
+// served returns the id of a call that the server answers itself, on the call and on its result; "" for other blocks.
+func served(b *parsing.Builder, m *members) string {
+	switch kind := m.kind.Of(b.Src); {
+	case string(kind) == `"server_tool_use"`, string(kind) == `"mcp_tool_use"`:
+		return b.Interned(m.id)
+	case bytes.HasSuffix(kind, []byte(`_tool_result"`)):
+		return b.Interned(m.answers)
+	}
+	return ""
 }
 
 // picture returns an image or document block. A document of plain text has content and no media.
