@@ -83,8 +83,12 @@ func placed(head []Message, summary Message, p Placement) []Message {
 
 // remaining returns the messages of ms whose numbers are in kept.
 func remaining(ms []Message, kept []int) (out []Message) {
+	stays := make(map[int]bool, len(kept))
+	for _, n := range kept {
+		stays[n] = true
+	}
 	for i := range ms {
-		if slices.Contains(kept, ms[i].Number) {
+		if stays[ms[i].Number] {
 			out = append(out, ms[i])
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/growth"
 	"pgregory.net/rapid"
 )
 
@@ -211,4 +212,20 @@ func TestCoveredRoundsThatStay(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestViewOfManyRoundsThatStay(t *testing.T) {
+	growth.Linear(t, 256, func(n int) func() {
+		c := talk(strings.Repeat("u a ", n/2))
+		kept := make([]int, n)
+		for i := range kept {
+			kept[i] = i + 1
+		}
+		ds := []decant.Decision{{ID: "1", Kind: decant.Cover, Checkpoint: &decant.Checkpoint{Number: 1, From: 1, To: n, Summary: "s", Kept: kept}}}
+		return func() {
+			if v, err := decant.View(c, ds); err != nil || len(v.Messages) < n {
+				t.Fatal(err, len(v.Messages), n)
+			}
+		}
+	})
 }

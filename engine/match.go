@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/draft"
@@ -107,8 +106,12 @@ func withdrawn(env *draft.Env, p *lineage.Match) (out []decant.Decision) {
 	if p.Branch == nil || p.Relation != lineage.Replaces {
 		return nil
 	}
+	behind := make(map[string]bool, len(p.Branch.Behind))
+	for _, id := range p.Branch.Behind {
+		behind[id] = true
+	}
 	for _, d := range decant.InForce(p.State.Decisions) {
-		if d.Pour == "" || !slices.Contains(p.Branch.Behind, d.ID) {
+		if d.Pour == "" || !behind[d.ID] {
 			continue
 		}
 		id, _ := env.IDs.Next() // without an id the store refuses the commit and says so

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
@@ -52,8 +51,12 @@ func (r *revision) pins(refs []decant.Ref, on bool) (ds []decant.Decision, err e
 // bringBack returns the decisions that make blocks verbatim again; none when they are, or when a
 // checkpoint covers them. Thinking that is bound to the view without them goes.
 func (r *revision) bringBack(refs []decant.Ref) (ds []decant.Decision, err error) {
+	pinned := make(map[decant.Ref]bool, len(refs))
+	for _, ref := range refs {
+		pinned[ref] = true
+	}
 	for _, d := range decant.InForce(r.dr.Query.Match.State.Decisions) {
-		if d.Kind.Edits() && d.Kind != decant.Native && slices.Contains(refs, d.Target.Ref) { // what is cleared by age comes back in a text, with the next request
+		if d.Kind.Edits() && d.Kind != decant.Native && pinned[d.Target.Ref] { // what is cleared by age comes back in a text, with the next request
 			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the block is pinned"})
 		}
 	}

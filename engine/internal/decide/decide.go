@@ -158,26 +158,26 @@ func (a *attempt) firstSight(ctx context.Context) error {
 		return nil
 	}
 	var ds []decant.Decision
+	isNew := a.news()
 	for _, d := range policy.FirstSight(ctx, a.dr.View.With(a.dr.View.Messages[last:]), q.Preset, q.Estimator) {
-		if a.isNew(d.Target.Ref) {
+		if isNew(d.Target.Ref) {
 			ds = append(ds, d)
 		}
 	}
 	return a.dr.Add(ds)
 }
 
-// isNew reports whether the block with a reference is not in the store yet.
-func (a *attempt) isNew(ref decant.Ref) bool {
+// news returns what reports whether the block with a reference is not in the store yet.
+func (a *attempt) news() func(decant.Ref) bool {
 	q, m := a.dr.Query, a.dr.Query.Match
 	if m.Stored == nil {
-		return true
+		return func(decant.Ref) bool { return true }
 	}
+	fresh := map[decant.Ref]bool{}
 	for i := len(m.Entries) - 1; i >= 0 && m.Entries[i] < 0; i-- {
-		if q.RefOf(i) == ref {
-			return true
-		}
+		fresh[q.RefOf(i)] = true
 	}
-	return false
+	return func(ref decant.Ref) bool { return fresh[ref] }
 }
 
 // repeatPins repeats what was pinned after it had been cleared, in requests that bring something new.

@@ -41,7 +41,7 @@ func (a recaller) again(ctx context.Context, most int) error {
 	ms := q.Refs.Conv.Messages
 	last := &ms[len(ms)-1]
 	n := len(last.Blocks)
-	if last.Role != decant.RoleUser || n == 0 || !a.isNew(last.Blocks[n-1].Ref) || decant.CheckpointIn(all).Covers(last.Number) || decant.AwaitsServer(ms) {
+	if last.Role != decant.RoleUser || n == 0 || !a.news()(last.Blocks[n-1].Ref) || decant.CheckpointIn(all).Covers(last.Number) || decant.AwaitsServer(ms) {
 		return nil
 	}
 	return a.tell(ctx, last, most)

@@ -83,8 +83,12 @@ func (a *attempt) giveUpEditing(ctx context.Context) error {
 			return err
 		}
 	}
+	back := make(map[string]bool, len(ds))
+	for i := range ds {
+		back[ds[i].Revokes] = true
+	}
 	for _, d := range a.dr.Suspended {
-		if !slices.ContainsFunc(ds, func(r decant.Decision) bool { return r.Revokes == d.ID }) {
+		if !back[d.ID] {
 			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the provider does not clear old results as asked, or take its summary back"})
 		}
 	}

@@ -87,29 +87,29 @@ func (q *Query) holds(n int) bool {
 // answer that followed a reported request was reported with it. What stands before a summary that the provider has put
 // into the conversation takes no room in the window.
 func (dr *Draft) Estimate(view *decant.Conversation, behind decant.Ref) int {
-	n := 0
-	answer := behind.Message > 0 && dr.Meter.Usage.Output > 0
-	for i := len(view.Messages) - 1; i >= len(view.Messages)-len(view.Live()); i-- {
-		m := &view.Messages[i]
-		if behind.Message > 0 && m.Number > 0 && m.Number < behind.Message {
-			break
-		}
-		if answer && m.Role == decant.RoleAssistant && dr.Query.first(view, i, behind) {
+	ms := view.Messages
+	live := len(ms) - len(view.Live())
+	n, answered := 0, behind.Message == 0 || dr.Meter.Usage.Output == 0
+	for i := since(ms, behind.Message); i < len(ms); i++ {
+		m := &ms[i]
+		if !answered && m.Role == decant.RoleAssistant && m.Number > behind.Message {
+			answered = true
 			continue
 		}
-		n += dr.Query.weigh(m, behind)
+		if i >= live {
+			n += dr.Query.weigh(m, behind)
+		}
 	}
 	return n
 }
 
-// first reports whether the view's i-th message is the first of the assistant behind a reference.
-func (q *Query) first(view *decant.Conversation, i int, behind decant.Ref) bool {
-	for k := i - 1; k >= 0 && view.Messages[k].Number > behind.Message; k-- {
-		if view.Messages[k].Role == decant.RoleAssistant {
-			return false
-		}
+// since returns the index of the first message behind the last one whose number is below a number. What Decant wrote has none.
+func since(ms []decant.Message, number int) int {
+	i := len(ms)
+	for i > 0 && (ms[i-1].Number == 0 || ms[i-1].Number >= number) {
+		i--
 	}
-	return view.Messages[i].Number > behind.Message
+	return i
 }
 
 // weigh returns the tokens of the blocks of m behind a reference.

@@ -137,12 +137,13 @@ func instructions(set *preset.Preset) string {
 func summaryCut(dr *draft.Draft, sent *decant.Conversation, target int) int {
 	ms := sent.Messages
 	last, room := newestKept(ms, dr.Query.Preset.Keep), int(keepShare(dr)*float64(target))
-	best := 0
+	best, size, from := 0, 0, len(ms)                    // the tail that begins there was sized
 	for _, i := range slices.Backward(decant.Cuts(ms)) { // the shortest tail first
 		if i > last || i < 1 {
 			continue
 		}
-		if best > 0 && dr.Query.Estimator.Messages(ms[i:]) > room {
+		size, from = size+dr.Query.Estimator.Messages(ms[i:from]), i
+		if best > 0 && size > room {
 			break
 		}
 		if ms[i].Number > 0 && ms[i-1].Role != ms[i].Role && ms[i].Role != decant.RoleSystem && ms[i-1].Role != decant.RoleSystem {

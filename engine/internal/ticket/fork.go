@@ -21,13 +21,19 @@ func (tk *Ticket) lost() (out []decant.Decision) {
 	for _, d := range m.Applicable(q.Refs, tk.Draft.Withdrawn) {
 		have[d.ID] = true
 	}
+	used := map[string]bool{} // ids are unique within a conversation
+	if m.State != nil {
+		for i := range m.State.Decisions {
+			used[m.State.Decisions[i].ID] = true
+		}
+	}
 	w := lineage.Presence{Conv: q.Refs.Conv, Unknown: math.MaxInt}
 	for _, d := range slices.Concat(tk.Draft.InForce, tk.Sent) {
 		if have[d.ID] || !(d.Checkpoint != nil && w.Covers(d.Checkpoint) || d.Kind.Edits() && w.Confirms(&d.Target)) {
 			continue
 		}
-		if m.State != nil && slices.ContainsFunc(m.State.Decisions, func(o decant.Decision) bool { return o.ID == d.ID }) {
-			d.ID += " again" // it was taken back with the tail; ids are unique within a conversation
+		if used[d.ID] {
+			d.ID += " again" // it was taken back with the tail
 		}
 		out = append(out, tk.renumbered(d))
 	}
