@@ -11,8 +11,7 @@ import (
 	"github.com/decantdev/decant/agent/tools"
 )
 
-// apartBench returns tools whose commands see nothing but programs, the project, which may hold a megabyte, and the
-// folder chain but for what is private in it.
+// apartBench returns tools whose commands see nothing but programs, the project, which may hold a megabyte, and the folder chain but for what is private in it.
 func apartBench(t *testing.T, kind string) *bench {
 	t.Helper()
 	dir := seenDir(t)

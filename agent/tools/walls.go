@@ -83,8 +83,7 @@ func places(option string, names []string) (out []string, err error) {
 	return out, nil
 }
 
-// outermost returns what is hidden without what lies in hidden folders anyway. In a folder that is shown again in such
-// a folder, it counts.
+// outermost returns what is hidden without what lies in hidden folders anyway. In a folder that is shown again in such a folder, it counts.
 func (p *plan) outermost() (out []string) {
 	for i, h := range p.Hide {
 		covered := false
