@@ -125,6 +125,17 @@ func TestPipesAndHugeFilesAreRefused(t *testing.T) {
 	}
 }
 
+// Anybody who may commit may write into the file that is shared, and its records are compared with each other.
+func TestASharedFileIsBounded(t *testing.T) {
+	d := newDesk(t)
+	b := d.book()
+	line := `{"id":"m:b0e09ca7f308","kind":"memory","text":"Use tabs","created":"2026-11-26T17:16:11Z"}` + "\n"
+	d.no(os.WriteFile(filepath.Join(d.root, ".decant", "shared.jsonl"), []byte(strings.Repeat(line, 1+(1<<20)/len(line))), 0o600))
+	if _, err := b.Sync(d.Context()); err == nil || !strings.Contains(err.Error(), "shared.jsonl: it is larger than 1 MB") {
+		t.Error(err)
+	}
+}
+
 // The user's own settings for all projects may be a link.
 func TestLinksOfOtherSettingsAreLeftAlone(t *testing.T) {
 	d := newDesk(t)

@@ -244,9 +244,16 @@ func (s *sharer) ask(line *page.Line) {
 	s.read = append(s.read, fmt.Sprintf("%s: %s waits for a yes: %s", sharedFile, r.ID, r.Text))
 }
 
+// mostShared is how many bytes the committed file may have. Anybody may write it, and each of its thousands of records is compared with others.
+const mostShared = 1 << 20
+
 // readShared returns the committed file; nil: there is none.
 func (b *Book) readShared() ([]byte, error) {
-	return b.tree().Read(sharedFile)
+	text, err := b.tree().Read(sharedFile)
+	if len(text) > mostShared {
+		err = fmt.Errorf("%s: it is larger than %d MB: take records out of it", filepath.Join(b.repo.Root, sharedFile), mostShared>>20)
+	}
+	return text, err
 }
 
 // writeShared writes the committed file if it changes, and what tells git how to merge it.
