@@ -43,6 +43,7 @@ presets:
 		t.Fatal(err)
 	}
 	want := &config.Config{
+		File:   name,
 		Listen: "127.0.0.1:1", Upstream: "https://api.anthropic.com", DB: "env.db", Preset: "default", Mode: "manage", Window: 1000,
 		Drain: config.Drain(5 * time.Second), Log: "debug", LogFormat: "text", Allow: []string{"https://a.example", "https://b.example/x"},
 		BodyLimit: 32 << 20, Summary: config.Summary{Provider: "anthropic"},
