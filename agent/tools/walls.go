@@ -185,7 +185,7 @@ func bwrapArgs(p *plan, cwd string) []string {
 	}
 	args = append(args, hidden(p, p.holds)...)
 	for _, r := range p.Read {
-		args = append(args, "--ro-bind", r, r)
+		args = append(args, "--ro-bind-try", r, r) // it may be gone by now, such as /etc/resolv.conf
 	}
 	for _, w := range p.written() {
 		args = append(args, "--bind", w, w)
