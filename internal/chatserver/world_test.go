@@ -3,6 +3,7 @@ package chatserver
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/tools"
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway/keyring"
@@ -46,10 +48,14 @@ type world struct {
 	client  provider.Speaker // in place of one before the stand-in
 	spaces  Workspaces
 	recall  bool // sessions that begin are told what is remembered
-	db      *embedded.DB
-	service *Server
-	http    *httptest.Server
-	end     []func()
+	budgets []budget.Budget
+	usd     float64 // of a session
+
+	timeouts engine.Timeouts // zero: what a busy machine needs
+	db       *embedded.DB
+	service  *Server
+	http     *httptest.Server
+	end      []func()
 }
 
 // newWorld begins a service whose model is m.
@@ -71,7 +77,7 @@ func (w *world) begin() {
 	w.end = append(w.end, stop)
 	client, err := anthropic.New(anthropic.Options{Base: "http://sandbox", Transport: rt, Credential: provider.Key("x-api-key", "test")})
 	if err == nil {
-		w.db, err = embedded.Open(w.Context(), w.path, &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}, Recall: w.recall, Account: &provider.Account{Client: client}})
+		w.db, err = embedded.Open(w.Context(), w.path, &embedded.Options{Engine: engine.Options{Timeouts: cmp.Or(w.timeouts, enginetest.Patient), Budgets: w.budgets}, Recall: w.recall, Account: &provider.Account{Client: client}})
 	}
 	speaker := w.client
 	if speaker == nil {
@@ -80,7 +86,7 @@ func (w *world) begin() {
 	if err == nil {
 		w.service, err = New(Options{
 			Store: w.db.Store(), Engine: w.db.Engine(), Client: speaker, Default: Agent{Name: "default", Model: "claude-sonnet-4-5", Tools: append(names(w.tools), "save_memory", "recall")},
-			Tools: func(string) ([]agent.Tool, error) { return w.tools, nil }, Keys: w.keys, Hosts: w.hosts, Workspaces: w.spaces,
+			Tools: func(string) ([]agent.Tool, error) { return w.tools, nil }, Keys: w.keys, Hosts: w.hosts, Workspaces: w.spaces, SessionUSD: w.usd,
 		})
 	}
 	if err != nil {
