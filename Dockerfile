@@ -1,7 +1,7 @@
 # A static binary in an empty image, as a user without rights. docs/RUNNING.md says how it is run.
 #
 #   docker build -t decant --build-arg VERSION=v1.0.0 .
-#   docker run -v decant:/data -p 4141:4141 -e DECANT_KEYS=alice:SECRET decant
+#   docker run -v decant:/data -p 127.0.0.1:4141:4141 -e DECANT_KEYS=alice:SECRET -e DECANT_PLAIN_HTTP=true decant
 FROM golang:1.26 AS build
 WORKDIR /src
 COPY go.mod go.sum ./
