@@ -30,15 +30,17 @@ func standing(ms []decant.Message) map[int]bool {
 	return out
 }
 
-// retoldShare is the part of the target, as a divisor, that messages of the user may take beside a record in a session of
-// a client that keeps them.
-const retoldShare = 3
-
-// retold returns the numbers of the messages of the user that stay, within room tokens, in a session of Codex: its own
-// compactions keep them as they are in front of the summary, those first in which it says where it works. It would not
-// say that again.
-func retold(ms []decant.Message, est *token.Estimator, room int) map[int]bool {
-	out := map[int]bool{}
+// retold returns the numbers of the messages of the user that stay in a session of Codex, in a sixth of the room beside
+// those that stand anyway: its own compactions keep them as they are in front of the summary. Those come first in which
+// it says where it works. It would not say that again.
+func retold(ms []decant.Message, standing map[int]bool, o *PlanOptions) map[int]bool {
+	out, room := map[int]bool{}, o.Target
+	for i := range ms {
+		if standing[ms[i].Number] {
+			room -= o.Estimator.Message(&ms[i])
+		}
+	}
+	room /= 6
 	for _, words := range []bool{false, true} {
 		for i := range slices.Backward(ms) {
 			m := &ms[i]
@@ -46,7 +48,7 @@ func retold(ms []decant.Message, est *token.Estimator, room int) map[int]bool {
 			if m.Role != decant.RoleUser || own || m.Fixed || m.UserWords() != words {
 				continue
 			}
-			if n := est.Message(m); n <= room {
+			if n := o.Estimator.Message(m); n <= room {
 				out[m.Number], room = true, room-n
 			}
 		}

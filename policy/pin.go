@@ -26,7 +26,7 @@ type pins struct {
 func pinsOf(ctx context.Context, c *decant.Conversation, o *PlanOptions) *pins {
 	p := &pins{conv: c, standing: standing(c.Messages), quotable: AllPins(c, o.Preset, o.Pinned)}
 	if o.Record && c.Agent == "codex" {
-		maps.Copy(p.standing, retold(c.Messages, o.Estimator, o.Target/retoldShare))
+		maps.Copy(p.standing, retold(c.Messages, p.standing, o))
 	}
 	if !o.Quick {
 		p.instructions = instructions(ctx, c, o.Estimator, min(mostInstructions, o.Target/3))

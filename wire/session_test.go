@@ -85,7 +85,7 @@ func TestSessionCounts(t *testing.T) {
 		"claude-code-compacted":     {wire.ClaudeCode, 35, 2, 15, 16, 1, 14, 0},
 		"claude-code-parallel":      {wire.ClaudeCode, 17, 1, 8, 8, 1, 7, 0},
 		"claude-code-two-on-a-line": {wire.ClaudeCode, 35, 1, 16, 17, 0, 17, 2},
-		"codex-compacted":           {wire.Codex, 53, 25, 15, 18, 1, 11, 0}, // 22 of them are the replaced history's
+		"codex-compacted":           {wire.Codex, 52, 25, 15, 18, 1, 11, 0}, // 22 of them are the replaced history's
 		"pi-linear":                 {wire.Pi, 74, 9, 49, 33, 0, 32, 0},
 		"pi-tree":                   {wire.Pi, 6, 2, 0, 0, 2, 2, 0},
 	}

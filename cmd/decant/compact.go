@@ -187,9 +187,10 @@ func (c *compactCmd) measure(doc *wire.Document, r *compaction) (err error) {
 		return fmt.Errorf("what was written is not legal: %w", bad[0])
 	}
 	was, est := r.plan.Before.Fixed+r.plan.Before.Messages, token.For(r.model)
-	r.plan.After = decant.Size{Fixed: est.Fixed(&live.Fixed), Messages: est.Messages(live.Messages)}
+	is, fixed := est.Fixed(&live.Fixed)+est.Messages(live.Messages), r.plan.Before.Fixed
+	r.plan.After = decant.Size{Fixed: fixed, Messages: is - fixed} // what configures counts there where it stood before
 	r.report.After = len(live.Messages)
-	if is := r.plan.After.Fixed + r.plan.After.Messages; len(r.plan.Decisions) > 0 && is >= was {
+	if len(r.plan.Decisions) > 0 && is >= was {
 		return fmt.Errorf("nothing would be gained: the client would send about %d tokens, and sends about %d now", is, was)
 	}
 	return nil

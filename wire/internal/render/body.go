@@ -1,6 +1,8 @@
 package render
 
 import (
+	"slices"
+
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
@@ -27,18 +29,44 @@ func (b *Body) Render(src []byte, conv, view *decant.Conversation) ([]byte, erro
 	}
 	e.View = adoptMarker(conv, view)
 	var elems []jsonedit.Piece // the items as they shall be
-	for i := range b.Items {
-		if b.Items[i].Owner == 0 {
-			elems = append(elems, jsonedit.Piece{Elem: i})
-		}
-	}
+	at := 0                    // the first item that has not had its turn
 	for i := range e.View.Messages {
+		next := Next(b.Items, e.View.Messages[i:])
+		elems, at = b.fixed(elems, at, next), max(at, next)
 		var err error
 		if elems, err = b.message(elems, &e, &e.View.Messages[i]); err != nil {
 			return nil, err
 		}
 	}
-	return jsonedit.Splice(src, b.relist(&e, elems)), nil
+	return jsonedit.Splice(src, b.relist(&e, b.fixed(elems, at, len(b.Items)))), nil
+}
+
+// fixed adds those of the items [from, to) that belong to the fixed part.
+func (b *Body) fixed(elems []jsonedit.Piece, from, to int) []jsonedit.Piece {
+	for i := from; i < to; i++ {
+		if b.Items[i].Owner == 0 {
+			elems = append(elems, jsonedit.Piece{Elem: i})
+		}
+	}
+	return elems
+}
+
+// Next returns the index of the first item of the first message in ms that comes from the source, and the number of items
+// when none does. What belongs to the fixed part before that stands before a record that is among them, and before
+// whatever the model seems to say there.
+func Next(items []Item, ms []decant.Message) int {
+	if ms[0].Number == 0 && ms[0].Role != decant.RoleUser {
+		return len(items)
+	}
+	k := slices.IndexFunc(ms, func(m decant.Message) bool { return m.Number > 0 })
+	if k < 0 {
+		return len(items)
+	}
+	at := slices.IndexFunc(items, func(it Item) bool { return it.Owner == ms[k].Number })
+	if at < 0 {
+		return 0
+	}
+	return at
 }
 
 // message adds the items of one message of the view.

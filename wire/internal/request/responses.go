@@ -13,7 +13,7 @@ import (
 //
 // Neighbouring items of the assistant's side (reasoning, text, calls) are one message; every output of a
 // call is a message of its own, and so is every message of another role. What configures the model (see [Configures]) is
-// the fixed part where it stands before the first other item, and a message that every view has behind that. So is a
+// the fixed part where it stands before the first item of the model, and a message that every view has behind that. So is a
 // compaction item: only the provider can read what it stands for.
 func ParseResponses(src []byte) (*parsing.Document, error) {
 	src, err := validObject(src)
@@ -58,12 +58,14 @@ func ParseResponses(src []byte) (*parsing.Document, error) {
 
 type responsesParser struct {
 	*parsing.Builder
-	body Body
+	body  Body
+	works bool // an item of the model was read
 }
 
 // input consumes the list of items, or the one text that may stand in its place.
 func (p *responsesParser) input(sc *jsonspan.Scanner) error {
 	p.Restart()
+	p.works = false
 	p.Conv.Fixed.System, p.Conv.Fixed.Tools = nil, nil
 	p.body.List, p.body.Bare, p.body.Items = jsonspan.Span{Start: sc.Pos()}, false, nil
 	switch sc.Kind() {
@@ -145,6 +147,7 @@ func (p *responsesParser) item(sc *jsonspan.Scanner) error {
 		return p.message(&it)
 	}
 	blk, s := p.block(kind, &it)
+	p.works = true
 	p.begin(kind, blk.Kind)
 	s.Item = p.own(&it)
 	p.Add(blk, s)
@@ -183,6 +186,7 @@ func (p *responsesParser) assistant() {
 func (p *responsesParser) message(it *responseItem) error {
 	switch role := p.Interned(it.role); role {
 	case "assistant":
+		p.works = true
 		p.assistant()
 	case "user":
 		p.Start(decant.RoleUser)
@@ -205,9 +209,9 @@ func (p *responsesParser) content(it *responseItem) {
 	}
 }
 
-// configure adds an item that configures the model: to the fixed part, or as a message behind the first other item.
+// configure adds an item that configures the model: to the fixed part, or as a message behind the first item of the model.
 func (p *responsesParser) configure(kind string, it *responseItem) {
-	if len(p.Conv.Messages) > 0 {
+	if p.works {
 		p.Start(decant.RoleSystem).Fixed = true
 		if kind == "message" {
 			p.content(it)

@@ -18,8 +18,8 @@ import (
 // are neighbouring results. session_meta holds the system prompt, turn_context the model. A
 // token_count event tells the usage of the request that the newest answer came from.
 //
-// Items that configure the model (see [request.Configures]) are the fixed part where they stand before the first other
-// item of a history, and messages that every view has behind that.
+// Items that configure the model (see [request.Configures]) are the fixed part where they stand before the first item of
+// the model in a history, and messages that every view has behind that.
 //
 // A compacted line replaces the history so far by the items in its replacement_history, which become
 // messages of their own; the first of them carries the mark [decant.Message.Compaction]. In older
@@ -48,7 +48,7 @@ type codexParser struct {
 	compact bool // the next message is the first of a replaced history
 	meta    bool // a session_meta line was read
 
-	leads bool           // no item but such as configure the model was read of this history
+	leads bool           // no item of the model was read of this history
 	fixed []int          // those items
 	base  []decant.Block // the system prompt in the session_meta line
 
@@ -132,7 +132,7 @@ func (p *codexParser) compacted(rec int, payload, time jsonspan.Span) {
 		for _, it := range items {
 			p.item(rec, it, time)
 		}
-		p.compact, p.answer = false, -1
+		p.compact, p.answer, p.leads = false, -1, false
 		return
 	}
 	if p.Decoded(m[0]) == "" {

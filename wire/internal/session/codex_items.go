@@ -24,11 +24,12 @@ func (p *codexParser) item(rec int, v, time jsonspan.Span) {
 		p.configure(rec, v, kind, m, time)
 		return
 	}
-	p.leads = false
 	if said(kind) {
+		p.leads = p.leads && !p.Is(m[1], `"assistant"`)
 		p.messageItem(rec, v, kind, m, time)
 		return
 	}
+	p.leads = false
 	blk, where := p.codexBlock(kind, v)
 	role := decant.RoleAssistant
 	switch {

@@ -121,10 +121,11 @@ func (c *codexWriter) line(rec int) []jsonspan.Span {
 // compacted writes the compacted line with the messages that it replaces the history by.
 func (c *codexWriter) compacted(ms []decant.Message) {
 	var items, about [][]byte
-	for _, i := range c.fixed {
-		items, about = append(items, c.at(c.Items[i].Span)), append(about, c.about(i))
-	}
+	fixed := c.fixed
 	for i := range ms {
+		for next := render.Next(c.Items, ms[i:]); len(fixed) > 0 && fixed[0] < next; fixed = fixed[1:] {
+			items, about = append(items, c.at(c.Items[fixed[0]].Span)), append(about, c.about(fixed[0]))
+		}
 		for _, it := range c.items(&ms[i]) {
 			items, about = append(items, it.text), append(about, it.about)
 		}
