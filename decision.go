@@ -87,11 +87,12 @@ type Checkpoint struct {
 	Compressed int       `json:"compressed_tokens"`
 	CostUSD    float64   `json:"cost_usd"` // of model calls made for the summary
 	Pins       []Ref     `json:"pins,omitempty"`
-	Kept       []int     `json:"kept,omitempty"`     // numbers of the messages of the range that stay, in whole rounds
-	Carried    []Ref     `json:"carried,omitempty"`  // blocks of the range whose images and documents follow the summary
-	Folds      int       `json:"folds,omitempty"`    // number of the checkpoint that this one takes in, 0: none
-	Source     string    `json:"source,omitempty"`   // of rung native: the provider's own block, in the bytes that it came in; nothing else says the same to it
-	Segments   []Segment `json:"segments,omitempty"` // what models wrote about parts of the range, for this summary and later ones
+	Kept       []int     `json:"kept,omitempty"`        // numbers of the messages of the range that stay, in whole rounds
+	Carried    []Ref     `json:"carried,omitempty"`     // blocks of the range whose images and documents follow the summary
+	Lost       int       `json:"images_lost,omitempty"` // of a fold: images and documents of the range that do not follow the summary
+	Folds      int       `json:"folds,omitempty"`       // number of the checkpoint that this one takes in, 0: none
+	Source     string    `json:"source,omitempty"`      // of rung native: the provider's own block, in the bytes that it came in; nothing else says the same to it
+	Segments   []Segment `json:"segments,omitempty"`    // what models wrote about parts of the range, for this summary and later ones
 }
 
 // Covers reports whether the message with a number is in the range. A nil Checkpoint covers none.

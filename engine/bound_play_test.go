@@ -36,8 +36,8 @@ type setting struct {
 }
 
 const (
-	boundTo = "bound to a different conversation"
-	tooLong = "prompt is too long" // a prompt that was to be cleared and was not: once, then it is known
+	boundTo = "bound to a different conversation|thinking. blocks in the latest assistant message cannot be modified" // the second is tried once
+	tooLong = "prompt is too long"                                                                                    // a prompt that was to be cleared and was not: once, then it is known
 	editing = "context-management-2025-06-27"
 )
 

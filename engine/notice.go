@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 )
 
@@ -21,9 +22,25 @@ func notice(e *Engine, p *Prepared) {
 	if why := dr.Outcome.Unused; why != nil {
 		e.opts.Logger.Warn("a summariser's record is not used", "conversation", p.Conversation, "why", fmt.Sprintf("%.200s", why))
 	}
+	if cp := foldOf(p); cp != nil && !dr.Query.Request.Count {
+		e.opts.Logger.Warn("messages were made one of text, because no milder form was left", "conversation", p.Conversation, "reason", string(dr.Outcome.Reason),
+			"from", cp.From, "to", cp.To, "tokens", cp.Original, "tokens_now", cp.Compressed, "images_lost", cp.Lost)
+	}
 	if x := pouringOf(p); e.opts.Watcher != nil && (x.Reason != "" || x.Err != nil) && !dr.Query.Request.Count {
 		e.opts.Watcher.Poured(x)
 	}
+}
+
+// foldOf returns the fold that a prepared request has made of what fitted its window, or in which images are lost; nil when it
+// has made no such one.
+func foldOf(p *Prepared) *decant.Checkpoint {
+	for i := range p.Report.Decisions {
+		d := &p.Report.Decisions[i]
+		if d.Reduction == decant.ReductionFold && (p.Report.Reason == policy.Refusal || d.Checkpoint.Lost > 0) {
+			return d.Checkpoint
+		}
+	}
+	return nil
 }
 
 // pouringOf returns what there is to tell of a request that was prepared.

@@ -7,11 +7,16 @@ import (
 
 	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine/internal/draft"
+	"github.com/decantdev/decant/engine/internal/pour"
 	"github.com/decantdev/decant/policy"
 )
 
-// maxRecovers is how often a request is made anew after the provider refused it.
-const maxRecovers = 2
+// maxRecovers is how often a request is made anew after the provider refused it, and maxRethought how often for its
+// thinking: the client's own bytes in place of a pour, and each route of the ladder.
+const (
+	maxRecovers  = 2
+	maxRethought = 5
+)
 
 // Recover returns another form of a prepared request that the provider has refused, for its size or
 // because thinking in it is bound to another conversation. It returns false when the refusal is about
@@ -22,16 +27,19 @@ func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []by
 	}
 	refused := p.arrival.prompt.Dialect.ReadRefusal(status, body)
 	f := demandOf(refused)
+	if tried := p.tried(); tried != "" && status == http.StatusBadRequest && f.Reason != policy.Overflow {
+		f = draft.Demand{Reason: policy.Refusal, Tried: tried} // whatever it is about: the client did not send that
+	}
 	f.Unedit = refused.Topic == dialect.Editing && p.clears() || refused.Topic == dialect.Compacting && (p.summarised() || p.ruled()) || refused.Topic == dialect.Editing && p.ruled()
 	f.Topic = refused.Topic
-	if f.Reason == "" && !f.Unedit || p.recovers >= maxRecovers || e.opts.mode(p.arrival.req) != Manage || p.arrival.req.Count {
+	if f.Reason == "" && !f.Unedit || p.recovers >= limit(f.Reason) || e.opts.mode(p.arrival.req) != Manage || p.arrival.req.Count {
 		return nil, false
 	}
 	f.Again = true
 	if p.ticket == nil {
 		return p.retry(ctx)
 	}
-	if f.Reason == policy.Refusal && p.Report.Reason == policy.Refusal && p.Report.Route != "taken back" {
+	if f.Tried == pour.Fold {
 		return nil, false // that was the form that is always legal
 	}
 	(&verdict{e, p.ticket.Draft}).refused(f, refused)
@@ -45,6 +53,23 @@ func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []by
 		return nil, false
 	}
 	return p.follow(next), true
+}
+
+// limit returns how often a request is made anew after a refusal for a reason.
+func limit(why policy.Reason) int {
+	if why == policy.Refusal {
+		return maxRethought
+	}
+	return maxRecovers
+}
+
+// tried returns the route of a prepared request that was made for a refusal of its thinking, empty for others and where
+// it is as the client sent it.
+func (p *Prepared) tried() string {
+	if p.Report.Reason != policy.Refusal || p.Report.Route == "taken back" || p.Report.Route == "none" {
+		return ""
+	}
+	return p.Report.Route
 }
 
 // clears reports whether the prepared request asks the provider to clear something.

@@ -45,7 +45,7 @@ func (v *verdict) answered(res Response) {
 	}
 	v.dr.Meter.Account, v.dr.Meter.Missed = who, missed
 	if q.Match.Stored != nil {
-		notes.Of(q.Match.Stored).Change(func(m *notes.Meter) { m.Account, m.Missed = who, missed })
+		notes.Of(q.Match.Stored).Change(func(m *notes.Meter) { m.Account, m.Missed, m.Drops = who, missed, v.dr.Meter.Drops })
 	}
 }
 
@@ -67,6 +67,8 @@ func (v *verdict) refused(f draft.Demand, r dialect.Refusal) {
 		v.e.opts.Logger.Warn("the provider does not clear old results", "model", q.Model.ID, "answer", fmt.Sprintf("%.200s", r.Text))
 	case f.Reason == policy.Overflow && f.Factor > 0 && v.unedited(int(f.Factor)):
 		v.e.accounts.Learn(who, account.Editing(q.Model.ID), account.Mismatched)
+	case f.Tried == pour.Forgetful && q.Refs.Conv.OpenRound():
+		v.e.accounts.Learn(who, account.Bare(q.Model.ID), account.Refused)
 	case f.Reason == policy.Refusal && r.Bound:
 		v.e.accounts.Learn(who, account.Binding, account.Enforced)
 	}

@@ -28,16 +28,25 @@ type Folding struct {
 	Pinned    map[decant.Ref]decant.Hash
 	Target    int    // tokens
 	Why       string // for people
+	Refused   Scope  // how much of it, where the provider has refused the thinking; otherwise all of it
 }
+
+// A Scope is how much of a conversation a fold takes in when the size demands none. All pictures go along then, and what
+// the user said before stays as it was said.
+type Scope uint8
+
+// The scopes.
+const (
+	Everything  Scope = iota // whatever the window or the API asks for
+	Turn                     // the turn under way: what is before it needs no thinking
+	EveryAnswer              // from the first answer on
+)
 
 // Fold returns the checkpoint that makes one message of the user of everything that the model has seen: the text of the
 // view, within the target if results and arguments can be cut so far. What the user said last and nobody has
 // answered stays a message of its own. It returns false when there is nothing else.
 func Fold(f Folding) (decant.Decision, bool) {
-	ms := f.Transcript.Messages
-	for len(ms) > 0 && unanswered(&ms[len(ms)-1]) {
-		ms = ms[:len(ms)-1]
-	}
+	ms := f.span()
 	if len(ms) == 0 {
 		return decant.Decision{}, false
 	}
@@ -54,11 +63,13 @@ func Fold(f Folding) (decant.Decision, bool) {
 	if len(pins) > 0 {
 		_, cp.Pins = pinnedText(f.Transcript.With(covered), pins)
 	}
+	text := f.text(cp, stay)
 	var images int
-	cp.Carried, images = pictures(covered, newestOf(ms), pins, f.Estimator, f.Target/2)
-	text := f.text(cp.To, stay)
+	cp.Carried, images = pictures(covered, f.illustrated(ms), pins, f.Estimator, f.room())
+	cp.Lost = lost(text, cp.Carried)
 	for _, keep := range foldCuts {
-		cp.Summary = strings.Join([]string{foldBegin, recorded(f.View, shortened(text, keep, pins)), foldEnd}, "\n\n")
+		cp.Summary = strings.Join(slices.DeleteFunc([]string{foldBegin, recorded(f.View, shortened(text, keep, pins)), unseen(cp.Lost), foldEnd},
+			func(s string) bool { return s == "" }), "\n\n")
 		if cp.Compressed = f.Estimator.Count(cp.Summary) + images; cp.Compressed <= f.Target {
 			break
 		}
@@ -69,16 +80,78 @@ func Fold(f Folding) (decant.Decision, bool) {
 	}, true
 }
 
-// text returns the messages of the view up to a number that go into a fold as text: of what Decant wrote the record
+// span returns the messages that the fold covers.
+func (f *Folding) span() []decant.Message {
+	ms := f.Transcript.Messages
+	for len(ms) > 0 && unanswered(&ms[len(ms)-1]) {
+		ms = ms[:len(ms)-1]
+	}
+	start := 0
+	for i := range ms {
+		switch answer := ms[i].Role == decant.RoleAssistant; {
+		case f.Refused == Everything:
+		case answer && (start == 0 || ms[start].Role != decant.RoleAssistant):
+			start = i
+		case f.Refused == Turn && ms[i].UserWords() && !ms[i].Has(decant.KindResult):
+			start = i
+		}
+	}
+	if cp := decant.CheckpointIn(f.Made); cp != nil { // what it covers must not come back
+		start = min(start, f.Transcript.Index(cp.From))
+	}
+	return ms[max(0, start):]
+}
+
+// illustrated returns the numbers of the messages whose pictures go along.
+func (f *Folding) illustrated(ms []decant.Message) map[int]bool {
+	if f.Refused == Everything {
+		return newestOf(ms)
+	}
+	all := map[int]bool{}
+	for i := range ms {
+		all[ms[i].Number] = true
+	}
+	return all
+}
+
+// room returns how many tokens pictures may take.
+func (f *Folding) room() int {
+	if f.Refused == Everything {
+		return f.Target / 2
+	}
+	return f.Target
+}
+
+// lost returns how many images and documents of messages are not among those that are carried.
+func lost(ms []decant.Message, carried []decant.Ref) (n int) {
+	for i := range ms {
+		for k := range ms[i].Blocks {
+			if b := &ms[i].Blocks[k]; b.Ref.Message > 0 && !slices.Contains(carried, b.Ref) {
+				n += b.Media.Count
+			}
+		}
+	}
+	return n
+}
+
+// unseen says that so many images and documents are left out, empty where none is.
+func unseen(lost int) string {
+	if lost == 0 {
+		return ""
+	}
+	return fmt.Sprintf("[Images and documents of these messages that are left out here: %d.]", lost)
+}
+
+// text returns the messages of the view that go into a fold as text: of what Decant wrote the record
 // only, and not what joins it to its neighbours.
-func (f *Folding) text(to int, stay map[int]bool) (out []decant.Message) {
+func (f *Folding) text(of *decant.Checkpoint, stay map[int]bool) (out []decant.Message) {
 	record := ""
 	if cp := decant.CheckpointIn(f.Made); cp != nil {
 		record = cp.Summary
 	}
 	for i := range f.View.Messages {
 		m := &f.View.Messages[i]
-		if m.Number > to || stay[m.Number] || m.Number == 0 && m.Blocks[0].Text() != record {
+		if m.Number > of.To || m.Number > 0 && m.Number < of.From || stay[m.Number] || m.Number == 0 && m.Blocks[0].Text() != record {
 			continue
 		}
 		out = append(out, *m)

@@ -22,6 +22,9 @@ func text(x *engine.Pouring) string {
 	if cp := x.Checkpoint; cp != nil {
 		said = append(said, fmt.Sprintf("m%d to m%d (%s, %s tokens) are a record of %s now, c:%d, with %.0f%% of their strings; what follows stays",
 			cp.From, cp.To, count(cp.Messages, "message"), figure.Thousands(cp.Original), figure.Thousands(cp.Compressed), cp.Number, 100*cp.Score))
+		if cp.Lost > 0 {
+			said = append(said, count(cp.Lost, "image")+" of them left the view")
+		}
 	}
 	if done := reductions(x.Decisions); done != "" {
 		said = append(said, done)

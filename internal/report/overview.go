@@ -232,6 +232,9 @@ func (o *Overview) fixed() string {
 // line says whose words are.
 func (c *CheckpointRow) text(zone *time.Location) string {
 	kept, when := portion(c.Score)+" of the exact strings of user and model kept", ""
+	if c.Lost > 0 {
+		kept += ", " + plural(c.Lost, "image") + " left out"
+	}
 	if c.Summary == "" {
 		kept = "not readable"
 	}

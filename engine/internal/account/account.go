@@ -40,6 +40,9 @@ func Compaction(model string) string { return "compaction by " + model }
 // Rules returns the topic of findings about rules by which the provider manages a prompt, which are about one model.
 func Rules(model string) string { return "rules for prompts of " + model }
 
+// Bare returns the topic of findings about a turn under way without its thinking, which are about one model.
+func Bare(model string) string { return "open turns without thinking of " + model }
+
 // What may be found out about a topic.
 const (
 	Enforced   = "enforced"     // an edit in front of bound thinking was refused

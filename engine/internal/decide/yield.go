@@ -12,7 +12,8 @@ import (
 )
 
 // yield takes the newest pour back that the provider has refused, so that the request goes out as it would
-// have without. It reports false where that is not possible or leaves no room for an answer.
+// have without. It reports false where that is not possible or leaves no room for an answer, and where the pour was itself
+// made for a refusal: then the request without it has been refused before.
 func (a *attempt) yield(ctx context.Context) (bool, error) {
 	if a.dr.Query.Demand.Reason != policy.Refusal {
 		return false, nil
@@ -22,7 +23,7 @@ func (a *attempt) yield(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	was := *a.dr
-	if err := a.dr.Add(ds); err != nil {
+	if err := a.dr.Add(ds); err != nil || a.dr.Query.Demand.Tried != "" {
 		return false, err
 	}
 	if n := a.dr.Size(a.dr.View); n > a.dr.Query.Limits.Hard() {

@@ -9,11 +9,11 @@ import (
 	"github.com/decantdev/decant/engine/internal/notes"
 )
 
-// keepDropping has the provider go on dropping thinking that was written on top of what a pour has
+// keepDropping has the provider go on dropping thinking that was written on top of what a pour, or the client, has
 // changed since: the instruction holds for one request only.
 func (dr *Draft) keepDropping() {
 	q := dr.Query
-	if !q.Env.DropBlock || !q.Model.Binds || !poured(dr.InForce) {
+	if !q.Env.DropBlock || !q.Model.Binds || !poured(dr.InForce) && !dr.Meter.Drops {
 		return
 	}
 	dr.LetDrop()

@@ -10,6 +10,7 @@ import (
 type Demand struct {
 	Again  bool // the request was sent before
 	Reason policy.Reason
+	Tried  string        // the route of the form that was refused, where that was made for a refusal itself; empty: none
 	Factor float64       // reported as a share of estimated, 0: not known
 	Window int           // that the provider named, 0: none
 	Bytes  int           // most bytes of the body, 0: the API's limit

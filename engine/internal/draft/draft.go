@@ -128,7 +128,7 @@ func (dr *Draft) Name(ds []decant.Decision) error {
 func (dr *Draft) Render() ([]byte, error) {
 	q := dr.Query
 	if len(dr.InForce)+len(dr.Made) == 0 {
-		return withRules(dr, q.Request.Body)
+		return withRules(dr, dr.withParams(q.Request.Body))
 	}
 	sent, err := dr.Sent()
 	if err != nil {
@@ -138,13 +138,18 @@ func (dr *Draft) Render() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("render: %w", err)
 	}
-	if dr.Params != nil {
-		body = dr.Query.Request.Prompt.Dialect.(dialect.Dropper).WithParams(body, dr.Params) // which has made them
-	}
-	if body, err = dr.withClearing(body); err != nil {
+	if body, err = dr.withClearing(dr.withParams(body)); err != nil {
 		return nil, err
 	}
 	return withRules(dr, body)
+}
+
+// withParams returns a body with the thinking parameter that the request has instead of the client's, if it has one.
+func (dr *Draft) withParams(body []byte) []byte {
+	if dr.Params == nil {
+		return body
+	}
+	return dr.Query.Request.Prompt.Dialect.(dialect.Dropper).WithParams(body, dr.Params) // which has made them
 }
 
 // Poured reports whether something was changed that had been sent before.

@@ -36,6 +36,7 @@ type Learned struct {
 	Poor    int              `json:"poor,omitzero"`    // tokens of the request at the last pour that was not worth it
 	Account *account.Account `json:"account,omitzero"` // that answered last
 	Missed  int              `json:"missed,omitzero"`  // answers in a row that did not find an edited prompt in the cache
+	Drops   bool             `json:"drops,omitzero"`   // the provider has been asked to drop thinking that does not fit, and has answered
 }
 
 // Newest is what the newest request was, as the client sent it and as it was sent.

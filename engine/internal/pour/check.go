@@ -58,8 +58,11 @@ func (p *Pour) lawful(unsure bool) error {
 		known[key(v)]++
 	}
 	for _, v := range legal.Check(after, rules.Of(before)) {
-		if p.Draft.Params != nil && (v.Rule == legal.ThinkingBound || v.Rule == legal.ThinkingGap) {
+		switch {
+		case p.Draft.Params != nil && (v.Rule == legal.ThinkingBound || v.Rule == legal.ThinkingGap):
 			continue // the provider drops what does not fit
+		case unsure && v.Rule == legal.ThinkingChanged:
+			continue // all of it is left out
 		}
 		if known[key(v)]--; known[key(v)] < 0 {
 			return v

@@ -39,6 +39,15 @@ func thoughtsRoute(ctx context.Context, p *Pour, _ int) error {
 	return p.Draft.Add(ds)
 }
 
+// unfittingRoute changes nothing; the provider drops the thinking that does not fit, in this request and in all that follow.
+func unfittingRoute(_ context.Context, p *Pour, _ int) error {
+	if !p.Draft.LetDrop() {
+		return errNoRoute
+	}
+	p.Draft.Meter.Drops = true
+	return nil
+}
+
 // dropBlockRoute is editRoute for bound thinking in an open round: the provider drops it.
 func dropBlockRoute(ctx context.Context, p *Pour, target int) error {
 	if !p.Draft.LetDrop() {

@@ -10,19 +10,38 @@ import (
 	"github.com/decantdev/decant/policy"
 )
 
+// turnFoldRoute makes the turn under way one message of the user and drops all other thinking: what was said before stays as
+// it is. In a turn under way no thinking may be missing, so that one goes as a whole.
+func turnFoldRoute(ctx context.Context, p *Pour, target int) error {
+	if err := fold(ctx, p, target, policy.Turn); err != nil {
+		return err
+	}
+	return p.Draft.Add(p.Draft.AllThinking())
+}
+
 // foldRoute makes the whole conversation one message of the user: pins, checkpoint and the recent
 // rounds, the open one included, as text, so that no message of the assistant remains. That is legal
 // in every state. What the user said last and nobody has answered stays a message of its own.
 func foldRoute(ctx context.Context, p *Pour, target int) error {
+	if p.Draft.Query.Demand.Reason == policy.Refusal {
+		return fold(ctx, p, target, policy.EveryAnswer)
+	}
+	return fold(ctx, p, target, policy.Everything)
+}
+
+// fold makes a fold of so much of the conversation.
+func fold(ctx context.Context, p *Pour, target int, scope policy.Scope) error {
 	made, view := p.Draft.Made, p.Draft.View
-	if _, ds, err := p.plan(ctx, target); err == nil { // what the fold is made of; it covers all of it
-		if err := p.Draft.Add(ds); err != nil {
-			return err
+	if scope == policy.Everything {
+		if _, ds, err := p.plan(ctx, target); err == nil { // what the fold is made of; it covers all of it
+			if err := p.Draft.Add(ds); err != nil {
+				return err
+			}
 		}
 	}
 	d, ok := policy.Fold(policy.Folding{
 		Transcript: p.Draft.Query.Refs.Conv, View: p.Draft.View, Made: slices.Concat(p.Draft.InForce, p.Draft.Made), Proved: decant.CheckpointIn(p.Draft.Made),
-		Estimator: p.Draft.Query.Estimator, Preset: p.Draft.Query.Preset, Pinned: decant.PinsIn(p.Draft.InForce), Target: target, Why: whyFold(p.Draft),
+		Estimator: p.Draft.Query.Estimator, Preset: p.Draft.Query.Preset, Pinned: decant.PinsIn(p.Draft.InForce), Target: target, Why: whyFold(p.Draft), Refused: scope,
 	})
 	p.Draft.Made, p.Draft.View = made, view
 	if !ok {

@@ -30,6 +30,8 @@ func (p *Pour) early() earlyMode {
 	switch {
 	case !p.Draft.Bound() || !p.Draft.Query.Refs.Conv.OpenRound():
 		return byEditing
+	case p.Draft.Query.Switched(): // that breaks the binding by itself: an edit would be blamed, and the refusal teach nothing
+		return notEarly
 	case p.probes():
 		return byProbing
 	case p.clears():

@@ -3,12 +3,22 @@ package pour
 import (
 	"slices"
 
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 )
 
 // Probe is the name of the route that finds out whether the provider minds an edit in front of bound thinking.
 const Probe = "edit early, to see whether the provider minds"
+
+// The routes by which a request goes out again whose thinking the provider has refused, mildest first.
+const (
+	Unfitting = "thinking dropped by the provider"
+	Forgetful = "drop thinking"
+	FoldTurn  = "fold of the turn"
+	Fold      = "fold"
+)
 
 // The routes that there are.
 var (
@@ -17,7 +27,8 @@ var (
 	dropping     = route{name: "edit, thinking dropped by the provider", carry: dropBlockRoute, plans: true}
 	native       = route{name: "cleared by the provider", carry: clearRoute}
 	deep         = route{name: "cleared by the provider", carry: clearDeepRoute}
-	folding      = route{name: "fold", carry: foldRoute}
+	folding      = route{name: Fold, carry: foldRoute}
+	foldingTurn  = route{name: FoldTurn, carry: turnFoldRoute}
 	early        = route{name: "edit early", carry: earlyRoute}
 	covering     = route{name: "checkpoint early", carry: coverRoute}
 	probing      = route{name: "edit early, to see whether the provider minds", carry: probeRoute, unsure: true}
@@ -25,7 +36,9 @@ var (
 	routineClear = route{name: "cleared by rule, by the provider", carry: routineClearRoute}
 	routineDrop  = route{name: "edit by rule, thinking dropped by the provider", carry: routineDropRoute}
 	routinely    = route{name: "edit by rule", carry: routineRoute}
-	thoughts     = route{name: "drop thinking", carry: thoughtsRoute}
+	thoughts     = route{name: Forgetful, carry: thoughtsRoute}
+	bare         = route{name: Forgetful, carry: thoughtsRoute, unsure: true}
+	unfitting    = route{name: Unfitting, carry: unfittingRoute}
 )
 
 // routes returns the routes that are legal in the conversation's state, cheapest first (the rules are
@@ -44,10 +57,8 @@ func (p *Pour) routes(why policy.Reason) []route {
 func (p *Pour) legalRoutes(why policy.Reason) []route {
 	open := p.Draft.Query.Refs.Conv.OpenRound()
 	switch {
-	case why == policy.Refusal && open:
-		return []route{folding}
 	case why == policy.Refusal:
-		return []route{thoughts, folding}
+		return p.ladder(open)
 	case (why == policy.Free || why == policy.Paid) && p.money.Covers():
 		return append([]route{covering}, p.early().routes()...)
 	case why == policy.Free, why == policy.Paid:
@@ -69,6 +80,26 @@ func (p *Pour) legalRoutes(why policy.Reason) []route {
 		rs = append(rs, dropping)
 	}
 	return append(rs, folding)
+}
+
+// ladder returns the routes that are left after a refusal of thinking. The client's own bytes have been refused. Whether
+// the provider takes a turn under way without its thinking is found out; a client that recovers by itself would try
+// nothing else.
+func (p *Pour) ladder(open bool) (out []route) {
+	q := p.Draft.Query
+	if q.Env.DropBlock && p.Draft.Params == nil && q.Demand.Tried == "" {
+		out = append(out, unfitting)
+	}
+	switch tried := q.Demand.Tried; {
+	case tried == FoldTurn:
+	case !open && tried != Forgetful:
+		out = append(out, thoughts)
+	case open && tried != Forgetful && q.Refs.Conv.Thinking != decant.ThinkingManual && q.Known.Says(account.Bare(q.Model.ID), q.Env.Now()) == "":
+		out = append(out, bare, foldingTurn)
+	case open:
+		out = append(out, foldingTurn)
+	}
+	return append(out, folding)
 }
 
 // routes returns the routes of a mode.
