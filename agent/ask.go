@@ -23,6 +23,7 @@ func (a *Agent) wrapUpTokens() int { return len(a.opts.WrapUp)/2 + 50 }
 // ask asks the model for the next answer and takes it into the history. last says which limit makes it the last one; empty: none. Where
 // nothing is sent, nothing is added to the history.
 func (r *run) ask(last Stop) (*provider.Answer, error) {
+	r.room = room{}
 	p, h, err := r.ready(last)
 	if err != nil {
 		return nil, err
@@ -123,44 +124,100 @@ func poured(p *engine.Prepared) *Pour {
 	return out
 }
 
-// hold holds back what a prepared request may cost. A final answer for which there is no room gets a smaller prompt.
+// hold holds back what a prepared request may cost. Where there is no room for as long an answer as the agent allows it gets less; a final
+// answer for which there is no room gets a smaller prompt.
 func (r *run) hold(p *engine.Prepared, h history, last Stop) (*engine.Prepared, error) {
-	most := r.mostAnswer(h)
-	if last == "" {
-		if p.Pauses() {
-			most += summaryTokens
+	if last != "" {
+		p, ok, err := r.holdFinal(p, h)
+		if ok || err != nil {
+			return p, err
 		}
-		if r.meter.hold(sizeOf(p), most, r.agent.wrapUpTokens()) {
-			return p, nil
+		r.drop(p)
+		return r.smaller(h, p)
+	}
+	for ; r.room.halved < scales; r.room.halved++ {
+		if !r.meter.hold(r.need(p, h)) {
+			continue
+		}
+		p, err := r.resized(p, h, false, r.agent.thinks(h, r.meter.spent.Turns, 0))
+		if err != nil || r.meter.hold(r.need(p, h)) {
+			return p, err
 		}
 		r.drop(p)
 		return nil, errNoRoom
 	}
-	if r.meter.holdFinal(sizeOf(p), most) {
-		r.meter.begin()
+	r.room.halved = scales - 1
+	r.drop(p)
+	return nil, r.noRoom(r.need(p, h))
+}
+
+// need returns what a prepared request for a further answer may take.
+func (r *run) need(p *engine.Prepared, h history) need {
+	n := need{sizeOf(p), r.thinks(h).most, r.agent.finalTokens(r.room.halved), r.agent.wrapUpTokens()}
+	if p.Pauses() {
+		n.answer += summaryTokens
+	}
+	return n
+}
+
+// noRoom returns errNoRoom, and ErrBudget where the budget of a run has no room for even one call and the answer behind it.
+func (r *run) noRoom(n need) error {
+	call, final := r.meter.amounts(n)
+	if all := call.Plus(final); r.meter.spent.Turns == 0 && len(r.agent.opts.Tools) > 0 && r.meter.budget.share(all) > 1 {
+		return r.meter.short("one call and the answer behind it", all)
+	}
+	return errNoRoom
+}
+
+// resized returns the request for an answer again where that may have less than a request was prepared for that said so much of thinking.
+func (r *run) resized(p *engine.Prepared, h history, final bool, said thought) (*engine.Prepared, error) {
+	if r.thinks(h) == said {
 		return p, nil
 	}
 	r.drop(p)
-	return r.smaller(h, most)
+	return r.prepare(h, final)
+}
+
+// holdFinal holds back what the final answer to a prepared request may cost. Where there is no room for all that the agent allows it gets no
+// thinking, and less. It returns false where there is no room for any.
+func (r *run) holdFinal(p *engine.Prepared, h history) (*engine.Prepared, bool, error) {
+	said := r.thinks(h)
+	for i := -1; i < scales; i++ {
+		if i >= 0 {
+			r.room = room{true, i}
+		}
+		if r.meter.holdFinal(sizeOf(p), r.thinks(h).most) {
+			p, err := r.resized(p, h, true, said)
+			r.meter.begin()
+			return p, true, err
+		}
+	}
+	return p, false, nil
 }
 
 // smaller prepares the request for a final answer with less of a history: without what the newest calls have returned or, where there is no room
-// for that either, without these calls. Room for the latter was held back before they were asked for.
-func (r *run) smaller(h history, most int) (*engine.Prepared, error) {
+// for that either, without these calls. Room for the latter was held back before they were asked for. was has the whole history.
+func (r *run) smaller(h history, was *engine.Prepared) (*engine.Prepared, error) {
 	calls := answeredCalls(h)
 	if len(calls) == 0 || r.meter.final == (budget.Amount{}) {
-		return nil, ErrBudget
+		return nil, r.meter.short("it", r.meter.worst(sizeOf(was), r.thinks(h).most))
 	}
-	p, err := r.prepare(leftOut(h, calls, r.agent.opts.WrapUp), true)
-	if err != nil || r.meter.holdFinal(sizeOf(p), most) {
-		r.meter.begin()
+	r.room = room{plain: true}
+	without := leftOut(h, calls, r.agent.opts.WrapUp)
+	p, err := r.prepare(without, true)
+	if err != nil {
+		return nil, err
+	}
+	p, ok, err := r.holdFinal(p, without)
+	if ok || err != nil {
 		return p, err
 	}
 	if before := h[:len(h)-2]; len(before) > 0 && !bytes.Contains(h[len(h)-2], []byte(`"compaction"`)) {
-		r.drop(p)
-		p, err = r.prepare(wrapped(before, r.agent.opts.WrapUp), true)
+		without = wrapped(before, r.agent.opts.WrapUp)
 	}
-	r.meter.begin()
+	r.drop(p)
+	p, err = r.prepare(without, true)
+	r.meter.begin() // for which there is room, unless the estimate was wrong by more than is allowed for
 	return p, err
 }
 
@@ -211,7 +268,7 @@ func (r *run) send(p *engine.Prepared) (*provider.Answer, error) {
 func (r *run) took(p *engine.Prepared, a *provider.Answer) error {
 	r.agent.opts.Engine.Finish(p, engine.Response{Status: http.StatusOK, Usage: a.Usage, Content: a.Content, Stop: a.Stop, Batch: a.Batch, BookedAs: a.Item})
 	r.unseal()
-	r.asked = r.snapshot(p.Body, a)
+	r.asked = r.snapshot(p, a)
 	if err := r.message(p, a, r.meter.book(a, sizeOf(p))); err != nil {
 		return err
 	}

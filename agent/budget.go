@@ -62,7 +62,8 @@ type meter struct {
 	model  token.Model
 	now    func() time.Time
 
-	sized // the newest prompt
+	sized         // the newest prompt
+	off   float64 // how many times what was estimated has been counted, at the worst
 
 	spent  Spent
 	paid   budget.Amount // spent, as an amount
@@ -80,10 +81,11 @@ func (s *Session) meter() meter {
 	o, spent := &s.agent.opts, s.state.spent
 	m := meter{budget: o.Budget, shared: o.Allowance, model: s.agent.model, now: o.Now, spent: spent,
 		paid: budget.Amount{Tokens: spent.Tokens(), Money: spent.Money}}
-	if spent.Turns > 0 && s.state.sized.estimated > 0 {
-		m.sized = s.state.sized
-		if final := m.worst(m.estimated+s.agent.wrapUpTokens(), o.MaxTokens); o.Allowance.take(final) {
+	m.counts(s.state.sized)
+	for halved := 0; spent.Turns > 0 && m.estimated > 0 && halved < scales; halved++ {
+		if final := m.worst(m.estimated+s.agent.wrapUpTokens(), s.agent.finalTokens(halved)); o.Allowance.take(final) {
 			m.final = final
+			break
 		}
 	}
 	return m
@@ -96,21 +98,32 @@ func (m *meter) worst(prompt, answer int) budget.Amount {
 	return budget.Amount{Tokens: u.Context(), Money: m.price(u, false)}
 }
 
-// uncounted is what an estimate of text may lack that the provider has not counted yet: more than a third where the text is far from
-// what the estimate was made for.
-const uncounted = 1.6
+// What an estimate of text may lack: with text that is far from what the estimate was made for, more than a quarter. Where the provider has
+// counted more than that in a run, later text may lack as much, and somewhat more.
+const (
+	uncounted = 1.4
+	further   = 1.2
+)
 
-// most returns the most tokens that a prompt may have which was estimated. What the newest request had is known; only what came
-// since then is in doubt, and all of it if there was a pour.
+// most returns the most tokens that a prompt may have. What the provider has counted is known; the engine goes on from there, so that only
+// what came since is in doubt, and all of it if there was a pour.
 func (m *meter) most(prompt int) int {
-	doubt := uncounted
-	if m.estimated > 0 {
-		doubt = max(doubt, 1.2*float64(m.counted)/float64(m.estimated))
+	doubt := max(uncounted, further*m.off)
+	switch {
+	case m.counted > 0 && prompt >= m.counted:
+		return m.counted + int(doubt*float64(prompt-m.counted)) + 100
+	case m.estimated > 0 && prompt >= m.estimated: // nothing is known of the count yet but by us
+		return m.counted + int(doubt*float64(prompt-m.estimated)) + 100
 	}
-	if prompt < m.estimated {
-		return int(doubt*float64(prompt)) + 100
+	return int(doubt*float64(prompt)) + 100
+}
+
+// counts takes what the provider has counted for the newest prompt.
+func (m *meter) counts(s sized) {
+	m.sized = s
+	if s.estimated > 0 {
+		m.off = max(m.off, float64(s.counted)/float64(s.estimated))
 	}
-	return m.counted + int(doubt*float64(prompt-m.estimated)) + 100
 }
 
 // price returns what usage costs, 0 where that is not known.
@@ -122,15 +135,34 @@ func (m *meter) price(u decant.Usage, batch bool) store.Money {
 	return store.Money(sum)
 }
 
-// hold holds back what a call may cost, and after it a final answer to the same prompt with more tokens at its end: what the call leads to can be
-// left out. It returns false, and holds nothing new, where there is no room for both.
-func (m *meter) hold(prompt, answer, more int) bool {
-	call, final := m.worst(prompt, answer), m.worst(prompt+more, answer)
-	if m.budget.share(m.paid.Plus(call).Plus(final)) > 1 || !m.shared.take(call.Plus(final).Minus(m.final)) {
+// A need is what a call to the model may take, and a final answer after it to the same prompt with more tokens at its end: what the call
+// leads to can be left out.
+type need struct{ prompt, answer, final, more int }
+
+// amounts returns what the call and the final answer may cost.
+func (m *meter) amounts(n need) (call, final budget.Amount) {
+	return m.worst(n.prompt, n.answer), m.worst(n.prompt+n.more, n.final)
+}
+
+// hold holds back what a call needs, in place of what is held back now. It returns false, and holds nothing new, where there is no room for it.
+func (m *meter) hold(n need) bool {
+	call, final := m.amounts(n)
+	if m.budget.share(m.paid.Plus(call).Plus(final)) > 1 || !m.shared.take(call.Plus(final).Minus(m.call).Minus(m.final)) {
 		return false
 	}
 	m.call, m.final = call, final
 	return true
+}
+
+// short returns the error that what is left has no room for an amount.
+func (m *meter) short(what string, a budget.Amount) error {
+	switch b := m.budget; {
+	case b.Tokens > 0 && m.paid.Tokens+a.Tokens > b.Tokens:
+		return fmt.Errorf("%w: %s may take %d tokens, and %d of %d are left", ErrBudget, what, a.Tokens, max(0, b.Tokens-m.paid.Tokens), b.Tokens)
+	case b.USD > 0 && m.paid.Money.USD()+a.Money.USD() > b.USD:
+		return fmt.Errorf("%w: %s may take $%.4f, and $%.4f of $%.4f are left", ErrBudget, what, a.Money.USD(), max(0, b.USD-m.paid.Money.USD()), b.USD)
+	}
+	return fmt.Errorf("%w: %s may take %d tokens, and less is left of what several runs may use together", ErrBudget, what, a.Tokens)
 }
 
 // holdFinal holds back what a final answer may cost, and nothing else.
@@ -149,7 +181,7 @@ func (m *meter) begin() { m.call, m.final = m.final, budget.Amount{} }
 // book takes what a call has used in place of what was held back for it, and returns it. Its prompt was estimated at so many tokens.
 func (m *meter) book(a *provider.Answer, estimated int) Spent {
 	u := a.Usage
-	m.estimated, m.counted = estimated, u.Prompt()
+	m.counts(sized{estimated, u.Prompt()})
 	used := budget.Amount{Tokens: u.Context(), Money: m.price(u, a.Batch)}
 	one := Spent{Turns: 1, Usage: u, Money: used.Money}
 	m.spent = m.spent.plus(one)

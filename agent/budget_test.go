@@ -95,6 +95,91 @@ func TestABudgetIsUsed(t *testing.T) {
 	w.legal()
 }
 
+// Where there is little room left, an answer may have less, and a final answer no thinking: so a run goes on until the next prompt and the
+// final answer behind it would not both fit. With prompts of 2,500 tokens and more, of which each call adds some 1,000, no run ends
+// before it has called, and most of each budget is used.
+func TestASmallBudgetIsUsed(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		tokens   int
+		answer   int
+		thinking Schedule
+		share    float64 // of the budget, at least
+	}{
+		{"answers of 2,000", 12_000, 2000, nil, .45},
+		{"answers of 2,000, more room", 20_000, 2000, nil, .65},
+		{"answers of 8,000", 20_000, 8000, nil, .55},
+		{"thinking", 20_000, 2000, Steady(8000), .55},
+		{"fading", 30_000, 2000, Fading(12_000), .65},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, sandboxtest.Model(reader))
+			s := w.agent(Options{
+				Budget: Budget{Tokens: c.tokens}, MaxTokens: c.answer, Thinking: c.thinking, Tools: []Tool{readsMuch(4000)}, System: strings.Repeat("Some instructions. ", 500),
+			}).Session("")
+			_, o, err := finished(t, s.Run(t.Context(), "Find the cause."))
+			if err != nil || !o.Forced || o.Text != `{"cause":"found"}` || o.Spent.Turns < 2 {
+				t.Fatalf("outcome %+v, error %v", o, err)
+			}
+			if used := o.Spent.Tokens(); used > c.tokens || float64(used) < c.share*float64(c.tokens) {
+				t.Errorf("%d of %d tokens are used", used, c.tokens)
+			}
+			w.legal()
+		})
+	}
+}
+
+// A budget that has no room for a call and the answer behind it is refused before anything is sent, and the error says how much they need:
+// with as much the run calls and answers.
+func TestABudgetWithoutRoomForACallSaysWhatItNeeds(t *testing.T) {
+	for name, c := range map[string]struct {
+		small  Budget
+		format string
+		enough func(need float64) Budget
+	}{
+		"tokens":  {Budget{Tokens: 6000}, "%f tokens, and 6000 of 6000 are left", func(n float64) Budget { return Budget{Tokens: int(n)} }},
+		"dollars": {Budget{USD: 0.02}, "$%f, and $0.0200 of $0.0200 are left", func(n float64) Budget { return Budget{USD: n + 0.0001} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, sandboxtest.Model(reader))
+			o := Options{Budget: c.small, MaxTokens: 2000, Tools: []Tool{readsMuch(400)}, System: strings.Repeat("Some instructions. ", 500)}
+			_, _, err := finished(t, w.agent(o).Run(t.Context(), "Find the cause."))
+			const says = "the budget has no room for an answer: one call and the answer behind it may take "
+			if !errors.Is(err, ErrBudget) || !strings.Contains(err.Error(), says) || len(w.server.Log.Entries()) > 0 {
+				t.Fatalf("error %v, %d requests", err, len(w.server.Log.Entries()))
+			}
+			var need float64
+			_, after, _ := strings.Cut(err.Error(), says)
+			if _, err := fmt.Sscanf(after, c.format, &need); err != nil {
+				t.Fatalf("%q: %v", after, err)
+			}
+			o.Budget = c.enough(need)
+			_, out, err := finished(t, w.agent(o).Run(t.Context(), "Find the cause."))
+			if err != nil || out.Spent.Turns < 2 || out.Text != `{"cause":"found"}` {
+				t.Errorf("with %+v: outcome %+v, error %v", o.Budget, out, err)
+			}
+			w.legal()
+		})
+	}
+}
+
+// What is cut because a budget had room for less than the agent allows is followed by the final answer.
+func TestAnAnswerCutForTheBudgetIsFollowedByTheFinalOne(t *testing.T) {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
+		if p.Choice == "none" {
+			return says(text("That is all."))
+		}
+		return says(text(strings.Repeat("Where could it be? ", 1500)))
+	}))
+	_, o, err := finished(t, w.agent(Options{
+		Budget: Budget{Tokens: 16_000}, Tools: []Tool{readsMuch(400)}, System: strings.Repeat("Some instructions. ", 500),
+	}).Run(t.Context(), "Find the cause."))
+	if err != nil || o.Stop != StopBudget || !o.Forced || o.Text != "That is all." || o.Spent.Tokens() > 16_000 {
+		t.Errorf("outcome %+v, error %v", o, err)
+	}
+	w.legal()
+}
+
 // A budget that has no room for a single answer is an error, and nothing is sent.
 func TestABudgetTooSmallForAnything(t *testing.T) {
 	w := newWorld(t, sandboxtest.Model(reader))

@@ -24,8 +24,8 @@ func (r *run) behind(p *engine.Prepared, a *provider.Answer) (*engine.Prepared, 
 		return nil, nil
 	}
 	err = r.step(&step{Spent: r.meter.pass(a)})
-	most := r.agent.opts.MaxTokens
-	if err == nil && !r.meter.hold(sizeOf(next), most, 2*most+r.agent.wrapUpTokens()) { // the summary stays: see smaller
+	n := need{sizeOf(next), r.thinks(r.Messages()).most, r.agent.finalTokens(r.room.halved), 2*r.agent.opts.MaxTokens + r.agent.wrapUpTokens()}
+	if err == nil && !r.meter.hold(n) { // the summary stays: see smaller
 		err = errNoRoom
 	}
 	if err != nil {

@@ -24,6 +24,7 @@ type run struct {
 	left   bool // whoever reads the events has left
 
 	meter  meter
+	room   room   // for the answer to the request in hand
 	poured *Pour  // that nobody was told of yet
 	told   bool   // the request in hand has what the model is owed
 	last   string // what the model said last
@@ -132,8 +133,12 @@ func (r *run) loop() (stop Stop, forced bool, err error) {
 	}
 }
 
-// limit returns which limit of turns the next answer is the last under, if it is.
+// limit returns which limit the next answer is the last under, if it is: that of turns, or the budget that had no room for all of an
+// answer which was cut.
 func (r *run) limit() Stop {
+	if r.short > 0 && r.room.halved > 0 {
+		return StopBudget
+	}
 	if r.meter.spent.Turns+1 >= r.agent.opts.Turns {
 		return StopTurns
 	}
@@ -164,7 +169,7 @@ func (r *run) follow(a *provider.Answer) (Stop, error) {
 
 // cut goes on once after an answer that was cut for its length. Its calls are not made: their arguments may lack their end.
 func (r *run) cut(calls []Call) (Stop, error) {
-	if r.short++; r.short > 1 {
+	if r.short++; r.short > 1 && r.room.halved == 0 {
 		return StopLength, nil
 	}
 	const why = "Your answer was cut because it was too long."

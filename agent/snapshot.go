@@ -36,6 +36,8 @@ type Snapshot struct {
 	system        string
 	messages      history
 	body          func() ([]byte, error) // as it was sent
+	model         string
+	sized         sized // as that model counts it
 
 	once sync.Once
 	sent []jsontext.Value
@@ -53,18 +55,20 @@ func SnapshotOf(ctx context.Context) *Snapshot {
 }
 
 // snapshot returns the snapshot of what is being answered, nil for an answer that asks for no calls.
-func (r *run) snapshot(sent []byte, a *provider.Answer) *Snapshot {
+func (r *run) snapshot(p *engine.Prepared, a *provider.Answer) *Snapshot {
 	if len(callsIn(a.Content)) == 0 {
 		return nil
 	}
+	sent := p.Body
 	return &Snapshot{session: r.id, root: r.root, system: r.agent.opts.System, messages: r.Messages(),
-		body: func() ([]byte, error) { return sent, nil }}
+		body: func() ([]byte, error) { return sent, nil }, model: r.agent.opts.Model, sized: sized{sizeOf(p), a.Usage.Prompt()}}
 }
 
 // again returns the snapshot of calls that the model asked for in another process. The engine says once more what was sent.
 func (r *run) again() *Snapshot {
 	h := r.Messages()
-	s := &Snapshot{session: r.id, root: r.root, system: r.agent.opts.System, messages: h[:len(h)-1]}
+	s := &Snapshot{session: r.id, root: r.root, system: r.agent.opts.System, messages: h[:len(h)-1],
+		model: r.agent.opts.Model, sized: r.meter.sized}
 	q := r.request(s.messages, false, r.agent.opts.MaxTokens)
 	s.body = func() ([]byte, error) {
 		p, err := r.agent.opts.Engine.Prepare(r.ctx, q)
@@ -142,6 +146,9 @@ func (a *Agent) Start(ctx context.Context, s *Snapshot, id string) (*Session, er
 	n.seal = &seal{of: s}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if s.model == a.opts.Model {
+		n.state.sized = s.sized
+	}
 	return n, n.do(&step{Root: s.root, Messages: slices.Clone(s.messages)})
 }
 

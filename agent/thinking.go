@@ -89,25 +89,54 @@ func (t *thought) append(b []byte) []byte {
 	return append(b, `,"thinking":{"type":"adaptive"}`...)
 }
 
-// thinks returns what the request for an iteration says about thinking after a history.
-func (a *Agent) thinks(h history, iteration int) thought {
+// What an answer may have where a budget has no room for all that an agent allows: half as much, and half of that again, but no less than
+// a call with its arguments takes, or a final answer.
+const (
+	scales      = 4
+	leastAnswer = 1024
+	leastFinal  = 2048
+)
+
+// answerTokens returns how many tokens an answer may have, without thinking, where as much as the agent allows is halved so many times.
+func (a *Agent) answerTokens(halved int) int {
+	return max(a.opts.MaxTokens>>halved, min(a.opts.MaxTokens, leastAnswer))
+}
+
+// finalTokens is answerTokens for a final answer.
+func (a *Agent) finalTokens(halved int) int {
+	return max(a.opts.MaxTokens>>halved, min(a.opts.MaxTokens, leastFinal))
+}
+
+// thinks returns what the request for an iteration says about thinking after a history, where as much as the agent allows is halved so many times.
+func (a *Agent) thinks(h history, iteration, halved int) thought {
 	n := 0
 	if a.opts.Thinking != nil {
-		n = a.opts.Thinking(iteration, a.opts.Turns)
+		n = a.opts.Thinking(iteration, a.opts.Turns) >> halved
 	}
-	t := thoughtOf(&a.model, n, a.opts.MaxTokens)
+	t := thoughtOf(&a.model, n, a.answerTokens(halved))
 	if t.mode == "enabled" && !opensWithThinking(h) {
-		return thought{most: a.opts.MaxTokens} // the API would refuse it (docs/reference/anthropic.md, "Rules": thinking-first)
+		return thought{most: a.answerTokens(halved)} // the API would refuse it (docs/reference/anthropic.md, "Rules": thinking-first)
 	}
 	return t
 }
 
+// A room is how much of what its agent allows the next answer of a run may have.
+type room struct {
+	plain  bool // a final answer, without thinking
+	halved int
+}
+
 // thinks returns what the next request of a run says about thinking.
-func (r *run) thinks(h history) thought { return r.agent.thinks(h, r.meter.spent.Turns) }
+func (r *run) thinks(h history) thought {
+	if r.room.plain {
+		return thought{most: r.agent.finalTokens(r.room.halved)}
+	}
+	return r.agent.thinks(h, r.meter.spent.Turns, r.room.halved)
+}
 
 // mostAnswer returns the most tokens of the next answer, or of a final one after it.
 func (r *run) mostAnswer(h history) int {
-	return max(r.thinks(h).most, r.agent.thinks(nil, r.meter.spent.Turns+1).most)
+	return max(r.thinks(h).most, r.agent.thinks(nil, r.meter.spent.Turns+1, 0).most)
 }
 
 // opensWithThinking reports whether the model has begun the turn that a history is in with thinking, or has said nothing in it yet. A

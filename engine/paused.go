@@ -16,7 +16,11 @@ const mostPauses = 2
 // Pauses reports whether the answer may be a summary behind which the model pauses, for which [Engine.Paused] is to be asked
 // before anybody sees it. A streamed answer that may, begins with it, see [dialect.Pauser.Opens].
 func (p *Prepared) Pauses() bool {
-	return p.ticket != nil && !p.ticket.Draft.Query.Request.Count && draft.Rules(p.ticket.Draft).Summary > 0
+	if p.ticket == nil || p.ticket.Draft.Query.Request.Count {
+		return false
+	}
+	n := draft.Rules(p.ticket.Draft).Summary
+	return n > 0 && p.ticket.Draft.MayPass(n-1)
 }
 
 // Paused returns what to send next where an answer is not the client's, but a summary behind which the model has paused: the

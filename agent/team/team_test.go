@@ -171,6 +171,33 @@ func TestDelegatesShareAnAllowance(t *testing.T) {
 	}
 }
 
+// A delegate begins with what the provider has counted for the coordinator. So its budget has room for a call where that fits, although
+// twice an estimate of what it begins with does not.
+func TestADelegateKnowsHowMuchItBeginsWith(t *testing.T) {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
+		switch {
+		case task(p) == "" && len(p.Messages) == 1:
+			return delegates(p, "marco")
+		case task(p) != "" && p.Choice != "none":
+			return says(use("", "read", `{}`))
+		}
+		return says(text("That is all."))
+	}))
+	x := w.team(team.Options{
+		Members: []team.Member{{Name: "marco", Description: "reads", Budget: agent.Budget{Tokens: 28_000}}},
+		Agent:   agent.Options{Tools: []agent.Tool{readsMuch(400)}, MaxTokens: 500},
+	})
+	s := x.Agent().Session("")
+	if _, _, err := ran(t, s.Run(t.Context(), "Delegate. "+strings.Repeat("some words ", 3100))); err != nil {
+		t.Fatal(err)
+	}
+	l := team.Ledger(s.Messages())
+	if len(l) != 1 || l[0].Turns < 2 || l[0].Tokens > 28_000 {
+		t.Errorf("%+v: want the call and the final answer behind it", l)
+	}
+	w.legal()
+}
+
 // The coordinator's run ends, its delegates end with it, and it goes on afterwards.
 func TestDelegatesEndWithTheRun(t *testing.T) {
 	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {

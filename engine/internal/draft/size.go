@@ -32,9 +32,12 @@ func (dr *Draft) measure(view *decant.Conversation) (reported, estimated int) {
 const mostOff = 4
 
 // Unsure reports whether the request may be larger than its trigger, for all that is estimated of it.
-func (dr *Draft) Unsure() bool {
+func (dr *Draft) Unsure() bool { return dr.MayPass(dr.Query.Limits.Trigger) }
+
+// MayPass reports whether the request may have more than so many tokens, for all that is estimated of it.
+func (dr *Draft) MayPass(tokens int) bool {
 	reported, estimated := dr.measure(dr.View)
-	return reported+mostOff*estimated > dr.Query.Limits.Trigger
+	return reported+mostOff*estimated > tokens
 }
 
 // pourMade reports whether this draft has decided about something that the anchor counts.
