@@ -28,7 +28,7 @@ type chatCmd struct {
 	JSONSchema     string   `name:"json-schema" placeholder:"FILE" help:"The answer must be JSON of this schema, and only it is printed."`
 	Model          string   `placeholder:"ID" help:"Model (${model})."`
 	MaxTurns       int      `placeholder:"N" help:"Answers of the model to one thing that is said; the last of them is the final one (50)."`
-	MaxBudgetUSD   float64  `name:"max-budget-usd" placeholder:"USD" help:"What the session may cost. At the limit the model gives its final answer."`
+	MaxBudgetUSD   float64  `name:"max-budget-usd" placeholder:"USD" help:"What the session may cost. At the limit the model gives its final answer; with --serve, what is said then is refused."`
 	Allow          []string `sep:"none" placeholder:"RULE" help:"Make calls of this kind without a question, such as read or 'bash(git diff:*)'. May be repeated."`
 	Team           string   `placeholder:"FILE" help:"Delegates, from a YAML file or a folder of Markdown files such as .claude/agents: the agent hands them parts of its work."`
 	MCP            bool     `name:"mcp" help:"Start the servers of the project's .mcp.json, and trust the file as it is from now on. They are programs with your rights."`

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -28,8 +29,11 @@ func (c *chatCmd) served(p *project.Project) (*config.Config, error) {
 			"or with XDG_CONFIG_HOME set to one, and configure its agents by POST /v1/agents", strings.Join(keys, ", "))
 	}
 	window := ""
-	if c.Window.tokens != 0 {
+	switch {
+	case c.Window.tokens != 0:
 		window = strconv.Itoa(c.Window.tokens)
+	case c.Window.given:
+		return nil, errors.New("--window: want a number of tokens, such as 32000")
 	}
 	cfg, err := config.Load(config.Sources{Environ: os.Environ(), Listen: chatListen, Flags: map[string]string{
 		"db": c.DB, "encryption_key_file": c.EncryptionKeyFile, "listen": c.Listen, "plain_http": given(c.PlainHTTP), "window": window,
