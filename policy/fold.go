@@ -86,14 +86,13 @@ func (f *Folding) span() []decant.Message {
 	for len(ms) > 0 && unanswered(&ms[len(ms)-1]) {
 		ms = ms[:len(ms)-1]
 	}
-	start := 0
-	for i := range ms {
-		switch answer := ms[i].Role == decant.RoleAssistant; {
-		case f.Refused == Everything:
-		case answer && (start == 0 || ms[start].Role != decant.RoleAssistant):
-			start = i
-		case f.Refused == Turn && ms[i].UserWords() && !ms[i].Has(decant.KindResult):
-			start = i
+	start, answered := 0, false
+	for i := 0; i < len(ms) && f.Refused != Everything; i++ {
+		switch m := &ms[i]; {
+		case m.Role == decant.RoleAssistant && !answered:
+			start, answered = i, true
+		case f.Refused == Turn && m.UserWords() && !m.Has(decant.KindResult):
+			answered = false
 		}
 	}
 	if cp := decant.CheckpointIn(f.Made); cp != nil { // what it covers must not come back
