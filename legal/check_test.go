@@ -275,6 +275,14 @@ func TestResponses(t *testing.T) {
 			}
 		})
 	}
+	t.Run("fixed-missing WhatConfiguresIsGone", func(t *testing.T) {
+		c := talk(hello, decant.Message{Role: decant.RoleSystem, Fixed: true, Blocks: []decant.Block{text("use tabs")}}, model(text("x")))
+		view := edit(c, func(ms []decant.Message) []decant.Message { return append(ms[:1:1], ms[2:]...) })
+		got := legal.Check(view, rulesFor(t, legal.Responses, "gpt-5", "").Of(c))
+		if diff := cmp.Diff([]legal.Rule{legal.FixedMissing}, rulesOf(got)); diff != "" {
+			t.Errorf("%v\n(-want +got):\n%s", got, diff)
+		}
+	})
 	t.Run("reasoning-missing ItemWithoutItsReasoning", func(t *testing.T) {
 		c := talk(hello, model(think("r"), use("a")), tool(result("a")))
 		view := edit(c, func(ms []decant.Message) []decant.Message {
