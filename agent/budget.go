@@ -93,16 +93,21 @@ func (s *Session) meter() meter {
 
 // worst returns the most that a call may cost.
 func (m *meter) worst(prompt, answer int) budget.Amount {
-	n := m.most(prompt)
+	return m.amount(m.most(prompt), answer)
+}
+
+// amount returns what a call costs whose prompt has n tokens.
+func (m *meter) amount(n, answer int) budget.Amount {
 	u := decant.Usage{CacheWrite: n, Write1h: n, Output: answer}
 	return budget.Amount{Tokens: u.Context(), Money: m.price(u, false)}
 }
 
-// What an estimate of text may lack: with text that is far from what the estimate was made for, more than a quarter. Where the provider has
+// What an estimate of text may lack: with text that is far from what the estimate was made for, more than a third. Where the provider has
 // counted more than that in a run, later text may lack as much, and somewhat more.
 const (
-	uncounted = 1.4
+	uncounted = 1.6
 	further   = 1.2
+	twice     = 1.25 // of the same text, in the second of two prompts that hold it
 )
 
 // most returns the most tokens that a prompt may have. What the provider has counted is known; the engine goes on from there, so that only
@@ -141,7 +146,11 @@ type need struct{ prompt, answer, final, more int }
 
 // amounts returns what the call and the final answer may cost.
 func (m *meter) amounts(n need) (call, final budget.Amount) {
-	return m.worst(n.prompt, n.answer), m.worst(n.prompt+n.more, n.final)
+	call, final = m.worst(n.prompt, n.answer), m.worst(n.prompt+n.more, n.final)
+	if m.counted == 0 { // what the call is counted as is known before the final answer, for which less has to suffice then
+		final = m.amount(int(twice*float64(n.prompt+n.more))+100, n.final)
+	}
+	return call, final
 }
 
 // hold holds back what a call needs, in place of what is held back now. It returns false, and holds nothing new, where there is no room for it.

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/testdepth"
+	"github.com/decantdev/decant/preset"
 )
 
 // planned reports whether the last pour of a dialogue took a plan that was made before it was due.
@@ -95,4 +98,36 @@ func TestOnePlanForManyRequests(t *testing.T) {
 			t.Errorf("no pour, fault %v", k.last.Fault)
 		}
 	})
+}
+
+// Where a preset counts the messages that stay, as many stay behind a checkpoint, and at most one more where a round would be cut: whatever
+// the size of results, and however near the pour was when the request before came.
+func TestAsManyMessagesStayAsThePresetSays(t *testing.T) {
+	for _, base := range testdepth.Of([]string{"orchestrator", "coding-session-50"}, []string{"orchestrator", "coding-session", "coding-session-50", "chat", "agent-loop", "night-watch"}) {
+		for _, hundreds := range testdepth.Of([]int{25, 60}, []int{10, 25, 60, 120}) {
+			t.Run(fmt.Sprintf("%s, results of %d characters", base, 100*hundreds), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					set, err := preset.Parse("counted", fmt.Appendf(nil, "name: counted\nabout: As small as a test.\nbase: %s\ntrigger: {tokens: 20000, messages: 0}\nsummary: {ahead: 10000}\n", base))
+					if err != nil {
+						t.Fatal(err)
+					}
+					k := newDialogue(t, engine.Options{Preset: set, Window: 60_000, NoEarlyPours: true, ArchiveDelay: -1})
+					k.user("Do the work.")
+					var cp *decant.Checkpoint
+					for n := 1; cp == nil && n < 120; n++ {
+						k.round(n, output(fmt.Sprintf("call_%d", n), hundreds))
+						k.prepare()
+						finish(k)
+						cp = decant.CheckpointIn(k.last.Report.Decisions)
+					}
+					if cp == nil || k.last.Fault != nil {
+						t.Fatalf("no checkpoint, fault %v", k.last.Fault)
+					}
+					if kept, want := len(k.ms)-cp.To, set.Keep.Messages; kept < want || kept > want+1 {
+						t.Errorf("%d messages stay, want %d", kept, want)
+					}
+				})
+			})
+		}
+	}
 }

@@ -47,11 +47,12 @@ func Foresee(dr *draft.Draft, o policy.PlanOptions, answer []byte) (*Forecast, b
 }
 
 // foreseeable reports whether the pour that comes next can be planned now: by a route that plans, of a conversation that
-// has the numbers of its transcript, by tokens alone.
+// has the numbers of its transcript, by tokens alone. Where a preset counts the messages or turns that stay, these are not
+// here yet: a plan of now would keep them and all that comes until the pour.
 func foreseeable(dr *draft.Draft) bool {
 	q := dr.Query
 	switch {
-	case !q.Refs.Same, q.Preset.Trigger.Messages > 0, live(q.Refs.Conv) != q.Refs.Conv, len(dr.Suspended) > 0, dr.OnHold(), Compacts(q):
+	case !q.Refs.Same, q.Preset.Trigger.Messages > 0, q.Preset.Keep.Messages+q.Preset.Keep.Turns > 0, live(q.Refs.Conv) != q.Refs.Conv, len(dr.Suspended) > 0, dr.OnHold(), Compacts(q):
 		return false
 	}
 	return slices.ContainsFunc((&Pour{Draft: dr}).routes(policy.Necessary), func(r route) bool { return r.plans })
