@@ -110,15 +110,12 @@ const (
 	twice     = 1.25 // of the same text, in the second of two prompts that hold it
 )
 
-// most returns the most tokens that a prompt may have. What the provider has counted is known; the engine goes on from there, so that only
-// what came since is in doubt, and all of it if there was a pour.
+// most returns the most tokens that a prompt may have which was estimated. What the newest request had is known; only what came
+// since then is in doubt, and all of it if there was a pour.
 func (m *meter) most(prompt int) int {
 	doubt := max(uncounted, further*m.off)
-	switch {
-	case m.counted > 0 && prompt >= m.counted:
-		return m.counted + int(doubt*float64(prompt-m.counted)) + 100
-	case m.estimated > 0 && prompt >= m.estimated: // nothing is known of the count yet but by us
-		return m.counted + int(doubt*float64(prompt-m.estimated)) + 100
+	if known := min(m.estimated, m.counted); known > 0 && prompt >= known {
+		return m.counted + int(doubt*float64(prompt-known)) + 100
 	}
 	return int(doubt*float64(prompt)) + 100
 }

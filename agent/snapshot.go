@@ -147,7 +147,7 @@ func (a *Agent) Start(ctx context.Context, s *Snapshot, id string) (*Session, er
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if s.model == a.opts.Model {
-		n.state.sized = s.sized
+		n.state.sized = sized{s.sized.counted, s.sized.counted} // the engine goes on from what was counted
 	}
 	return n, n.do(&step{Root: s.root, Messages: slices.Clone(s.messages)})
 }
