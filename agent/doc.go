@@ -15,7 +15,8 @@
 // why it was not made.
 //
 // At the limit of a budget the model is asked for its final answer with the tools switched off. What that costs is held back from the
-// first call on, so that a run ends with an answer and within its budget.
+// first call on, so that a run ends with an answer and within its budget. Where little is left, answers may be shorter than Options.MaxTokens,
+// and the final one comes without thinking. A budget without room for one call and the answer behind it is ErrBudget, which says how much they take.
 //
 // Where Options.Journals is set, sessions are kept: a call is written down before it is made, and Agent.Open goes on in another process with
 // what was said, with the calls that wait to be allowed, and with a run whose process was killed (Session.Continue). No call is made twice
