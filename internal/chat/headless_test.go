@@ -107,12 +107,12 @@ func TestLimits(t *testing.T) {
 	if err != nil || r.Stop != agent.StopTurns || !r.Forced || r.Answer != "That is all." || r.Turns != 3 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	c = w.chat(Options{Tools: []agent.Tool{reads(w.dir)}, USD: 0.3})
+	c = w.chat(Options{Tools: []agent.Tool{reads(w.dir)}, USD: 0.1})
 	_, r, err = once(t, c, Question{Text: "Go.", Format: "json"})
-	if err != nil || r.Stop != agent.StopBudget || !r.Forced || r.USD > 0.3 || r.USD < 0.01 {
+	if err != nil || r.Stop != agent.StopBudget || !r.Forced || r.USD > 0.1 || r.USD < 0.01 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if _, r, err = once(t, c, Question{Text: "And now?", Format: "json"}); r.USD > 0.3 {
+	if _, r, err = once(t, c, Question{Text: "And now?", Format: "json"}); r.USD > 0.1 {
 		t.Errorf("the session costs $%.4f: %+v, %v", r.USD, r, err)
 	}
 }

@@ -198,7 +198,7 @@ func (c *Config) Others(heeded ...string) (keys []string) {
 	is, was := reflect.ValueOf(*c), reflect.ValueOf(*defaults())
 	for i := range is.NumField() {
 		key := is.Type().Field(i).Tag.Get("yaml")
-		if !slices.Contains(heeded, key) && !reflect.DeepEqual(is.Field(i).Interface(), was.Field(i).Interface()) {
+		if key != "-" && !slices.Contains(heeded, key) && !reflect.DeepEqual(is.Field(i).Interface(), was.Field(i).Interface()) {
 			keys = append(keys, key)
 		}
 	}
