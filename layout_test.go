@@ -127,7 +127,6 @@ var layers = map[string][]string{
 	"examples/team":               {"*"},
 	"scripts/cost":                {},
 	"scripts/cost/inside":         {".", "store", "store/sqlite", "engine", "gateway", "embedded"},
-	"scripts/house":               {},
 	"scripts/sbom":                {},
 }
 
