@@ -124,7 +124,7 @@ func TestConnectionsBeyondTheLimit(t *testing.T) {
 // A request that is answered before its body came, such as one without a key, is answered although the body never comes.
 func TestABodyThatNobodyReads(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r = Timed(w, r, time.Millisecond)
+		Timed(w, r, time.Millisecond)
 		w.WriteHeader(http.StatusUnauthorized)
 	}))
 	defer s.Close()

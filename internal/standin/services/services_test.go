@@ -3,7 +3,6 @@ package services_test
 import (
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -111,12 +110,5 @@ func TestSettingsOfServices(t *testing.T) {
 		if err := src.Check(t.Context()); err != nil {
 			t.Errorf("%s: %v", src.Name(), err)
 		}
-	}
-}
-
-func write(t *testing.T, name, text string) {
-	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
 	}
 }
