@@ -28,7 +28,8 @@ func (p *claudeParser) followed() bool {
 // it finds all lines of the message.
 func (p *claudeParser) finds(g *claudeGroup, found map[string]bool) bool {
 	ok := slices.ContainsFunc(g.lines, func(l claudeLine) bool {
-		return l.link.uuid.IsZero() || found[string(l.link.uuid.Of(p.Src))] || !p.typed(&l) && found[string(l.link.parent.Of(p.Src))]
+		result := p.Is(l.kind, `"user"`) && !p.typed(&l)
+		return l.link.uuid.IsZero() || found[string(l.link.uuid.Of(p.Src))] || result && found[string(l.link.parent.Of(p.Src))]
 	})
 	for i := range g.lines {
 		if ok {
