@@ -47,7 +47,7 @@ func (l *sessionLayout) Render(src []byte, conv, view *decant.Conversation) ([]b
 	if err := w.plan(); err != nil {
 		return nil, err
 	}
-	if w.inPlace() && l.client.edits() {
+	if w.inPlace() && (len(w.Edits) == 0 || l.client.edits()) { // what did not change stays as it came, mended or not
 		return jsonedit.Splice(src, w.Edits), nil
 	}
 	slices.SortStableFunc(w.Edits, func(a, b jsonedit.Edit) int { return a.At.Start - b.At.Start })
