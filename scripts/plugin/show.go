@@ -16,7 +16,7 @@ const (
 	name = "decant@decant"
 )
 
-var printing = []string{"--dangerously-skip-permissions", "--model", "claude-sonnet-4-6", "-p"}
+var printing = []string{"--dangerously-skip-permissions", "--model", "claude-sonnet-4-5", "-p"}
 
 // show plays the cases in their order.
 func show(work string) error {

@@ -24,7 +24,7 @@ func cleared(s *stage) (string, error) {
 		return "", err
 	}
 	defer log.Close()
-	c := s.client("--model", "claude-sonnet-4-6")
+	c := s.client("--model", "claude-sonnet-4-5")
 	file, err := pty.StartWithSize(c, &pty.Winsize{Rows: 40, Cols: 120})
 	if err != nil {
 		return "", err
