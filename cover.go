@@ -22,14 +22,13 @@ func summarised(ms []Message, from, to int, d *Decision) []Message {
 	summary.Blocks = append(summary.Blocks, carried(ms, cp.Carried)...)
 	head := slices.Clone(ms[:from])
 	kept := remaining(ms[from:to+1], cp.Kept)
-	switch {
-	case !slices.ContainsFunc(kept, func(m Message) bool { return m.Has(KindUse) }): // no rounds are among them
-		head = placed(append(head, kept...), summary, cp.Placement)
-	default:
+	if slices.ContainsFunc(kept, func(m Message) bool { return m.Has(KindUse) }) { // rounds are among them
 		if len(head) == 0 {
 			head = append(head, written(RoleUser, opening, d.ID))
 		}
 		head = append(append(head, kept...), written(RoleAssistant, loaded, d.ID), summary)
+	} else {
+		head = placed(append(head, kept...), summary, cp.Placement)
 	}
 	if cp.Reply != "" && len(rest) > 0 && rest[0].Role == RoleUser {
 		head = append(head, written(RoleAssistant, cp.Reply, d.ID))

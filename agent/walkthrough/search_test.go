@@ -10,7 +10,7 @@ import (
 	"github.com/decantdev/decant/agent"
 )
 
-// A search is the job search of seed 004 with values that are drawn anew for each run.
+// A search is a job search with values that are drawn anew for each run.
 type search struct {
 	weights [3]int
 	jobs    []job

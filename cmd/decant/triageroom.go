@@ -67,6 +67,22 @@ type triageRoom struct {
 // close ends what was begun.
 func (r *triageRoom) close() error { return ended(r.clean) }
 
+// gather reads the sources. What programs have printed about their failure is told here, and in no report.
+func (r *triageRoom) gather(ctx context.Context, s *streams, look *triage.Look) (*triage.Seen, error) {
+	for _, fault := range r.faults {
+		s.warn(fault)
+	}
+	seen, err := triage.Gather(ctx, r.options, look)
+	if err != nil {
+		return nil, inputError{err}
+	}
+	for _, fault := range seen.Faults {
+		s.warn(fault)
+	}
+	seen.Notices = append(seen.Notices, r.notices...)
+	return seen, nil
+}
+
 // triageSettings is the file with the settings of triage, from the folder where it is run.
 const triageSettings = ".decant/triage.yaml"
 

@@ -146,22 +146,6 @@ func (c *triageRunCmd) begin(ctx context.Context, s *streams, room *triageRoom, 
 	return c.finish(ctx, s, room, r)
 }
 
-// gather reads the sources. What programs have printed about their failure is told here, and in no report.
-func (r *triageRoom) gather(ctx context.Context, s *streams, look *triage.Look) (*triage.Seen, error) {
-	for _, fault := range r.faults {
-		s.warn(fault)
-	}
-	seen, err := triage.Gather(ctx, r.options, look)
-	if err != nil {
-		return nil, inputError{err}
-	}
-	for _, fault := range seen.Faults {
-		s.warn(fault)
-	}
-	seen.Notices = append(seen.Notices, r.notices...)
-	return seen, nil
-}
-
 // look says what the run is about.
 func (c *triageRunCmd) look(room *triageRoom, taken *sample.Sample) (*triage.Look, error) {
 	now := time.Now()

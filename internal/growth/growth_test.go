@@ -22,8 +22,8 @@ func TestLinearTellsASquare(t *testing.T) {
 		steps  func(n int) int
 		square bool
 	}{
-		{"each once", func(n int) int { return n }, false},
-		{"each with each", func(n int) int { return n * n }, true},
+		{"each once", func(n int) int { return 1000 * n }, false},
+		{"each with each", func(n int) int { return 10 * n * n }, true},
 	} {
 		var v verdict
 		growth.Linear(&v, 50, func(n int) func() {

@@ -31,7 +31,7 @@ var (
 	foldingTurn  = route{name: FoldTurn, carry: turnFoldRoute}
 	early        = route{name: "edit early", carry: earlyRoute}
 	covering     = route{name: "checkpoint early", carry: coverRoute}
-	probing      = route{name: "edit early, to see whether the provider minds", carry: probeRoute, unsure: true}
+	probing      = route{name: Probe, carry: probeRoute, unsure: true}
 	letting      = route{name: "edit early, thinking dropped by the provider", carry: earlyDropRoute}
 	routineClear = route{name: "cleared by rule, by the provider", carry: routineClearRoute}
 	routineDrop  = route{name: "edit by rule, thinking dropped by the provider", carry: routineDropRoute}
@@ -91,7 +91,7 @@ func (p *Pour) ladder(open bool) (out []route) {
 		out = append(out, unfitting)
 	}
 	switch tried := q.Demand.Tried; {
-	case tried == FoldTurn:
+	case tried == FoldTurn: // all of it is left to fold
 	case !open && tried != Forgetful:
 		out = append(out, thoughts)
 	case open && tried != Forgetful && q.Refs.Conv.Thinking != decant.ThinkingManual && q.Known.Says(account.Bare(q.Model.ID), q.Env.Now()) == "":

@@ -135,10 +135,10 @@ var (
 	doneLine = regexp.MustCompile(`^  Compaction: summarized \d+ messages into ~[\d,]+ tokens, freed ~[\d,]+ estimated tokens$`)
 )
 
-// Seed 004's scenario: a rubric in a file, three rounds of results, 85,000 tokens. A model in a process of
+// A rubric in a file, three rounds of results, 85,000 tokens. A model in a process of
 // its own that knows nothing but what it is sent scores the last round by the rubric and knows an address of the first one. With a client
 // that trims in place of pouring it does neither.
-func TestSeed004(t *testing.T) {
+func TestASearchOutgrowsItsThreshold(t *testing.T) {
 	s := newSeeker(t, "agent-loop", 0)
 	scores := s.begin(rounds)
 	if len(s.pours) != 1 || s.most < 80_000 || s.most > 95_000 || s.pours[0].After > s.pours[0].Before/2 {
@@ -168,7 +168,7 @@ func TestSeed004(t *testing.T) {
 }
 
 // One round of 25,000 to 30,000 tokens: nothing happens, and all that was said is sent in its own bytes.
-func TestSeed004OneRound(t *testing.T) {
+func TestOneRoundOfASearch(t *testing.T) {
 	s := newSeeker(t, "agent-loop", 0)
 	scores := s.begin(1)
 	if s.most < 25_000 || s.most > 30_000 || len(s.pours) > 0 || s.lines.Len() > 0 {
