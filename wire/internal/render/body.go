@@ -30,8 +30,9 @@ func (b *Body) Render(src []byte, conv, view *decant.Conversation) ([]byte, erro
 	e.View = adoptMarker(conv, view)
 	var elems []jsonedit.Piece // the items as they shall be
 	at := 0                    // the first item that has not had its turn
+	first := FirstItems(b.Items)
 	for i := range e.View.Messages {
-		next := Next(b.Items, e.View.Messages[i:])
+		next := Next(first, len(b.Items), e.View.Messages[i:])
 		elems, at = b.fixed(elems, at, next), max(at, next)
 		var err error
 		if elems, err = b.message(elems, &e, &e.View.Messages[i]); err != nil {
@@ -51,22 +52,29 @@ func (b *Body) fixed(elems []jsonedit.Piece, from, to int) []jsonedit.Piece {
 	return elems
 }
 
-// Next returns the index of the first item of the first message in ms that comes from the source, and the number of items
-// when none does. What belongs to the fixed part before that stands before a record that is among them, and before
-// whatever the model seems to say there.
-func Next(items []Item, ms []decant.Message) int {
+// FirstItems returns the index of the first item of each message, by the message's number.
+func FirstItems(items []Item) map[int]int {
+	first := make(map[int]int, len(items))
+	for i := range items {
+		if _, known := first[items[i].Owner]; !known {
+			first[items[i].Owner] = i
+		}
+	}
+	return first
+}
+
+// Next returns the index of the first item of the first message in ms that comes from the source, and the number of items, n,
+// if no message does. Items of the fixed part that come before that index come before a record that is among the messages,
+// and before whatever the model seems to say there.
+func Next(first map[int]int, n int, ms []decant.Message) int {
 	if ms[0].Number == 0 && ms[0].Role != decant.RoleUser {
-		return len(items)
+		return n
 	}
 	k := slices.IndexFunc(ms, func(m decant.Message) bool { return m.Number > 0 })
 	if k < 0 {
-		return len(items)
+		return n
 	}
-	at := slices.IndexFunc(items, func(it Item) bool { return it.Owner == ms[k].Number })
-	if at < 0 {
-		return 0
-	}
-	return at
+	return first[ms[k].Number] // a message without an item has nothing before it
 }
 
 // message adds the items of one message of the view.

@@ -121,9 +121,9 @@ func (c *codexWriter) line(rec int) []jsonspan.Span {
 // compacted writes the compacted line with the messages that it replaces the history by.
 func (c *codexWriter) compacted(ms []decant.Message) {
 	var items, about [][]byte
-	fixed := c.fixed
+	fixed, first := c.fixed, render.FirstItems(c.Items)
 	for i := range ms {
-		for next := render.Next(c.Items, ms[i:]); len(fixed) > 0 && fixed[0] < next; fixed = fixed[1:] {
+		for next := render.Next(first, len(c.Items), ms[i:]); len(fixed) > 0 && fixed[0] < next; fixed = fixed[1:] {
 			items, about = append(items, c.at(c.Items[fixed[0]].Span)), append(about, c.about(fixed[0]))
 		}
 		for _, it := range c.items(&ms[i]) {
