@@ -370,3 +370,75 @@ func TestModulesOfTestsAreMarked(t *testing.T) {
 		}
 	}
 }
+
+// papers are references to what a reader of the repository cannot open: plans, reviews, findings and rows of their
+// tables. They are taken apart, so that this file does not match.
+var (
+	papers = regexp.MustCompile(`(?i)\bseed` + ` ?0\d\d|\bseed` + `'s\b|\bseeds` + `'|\bthe seeds` + `\b|\baudit` + ` \d|\bmission` + ` \w?\d|` +
+		`\bdesign` + `(\.md)?, section|\busers'?` + ` U\d|\bAC` + `-\d|\b00\d` + `-\d\d\b|(//|#) .*\b(issue|review|finding)` + ` #?\d|Test\w*Seed` + `s?\d`)
+	label      = regexp.MustCompile(`^[A-Z]` + `\d{1,2}(, [\w-]+)*: `) // what a comment begins with
+	paperWords = []string{"seed", "audit", "mission", "design", "users", "ac" + "-", "issue", "review", "finding", "00"}
+)
+
+// Code and pages explain themselves: they cite no paper that is not in the repository, and no file is named after one.
+func TestNothingCitesPapersFromElsewhere(t *testing.T) {
+	seen := 0
+	for name, text := range written(t) {
+		seen++
+		if strings.Contains(name, "seed"+"0") {
+			t.Errorf("%s is named after a paper: name it for what it holds", name)
+		}
+		for line := range strings.Lines(text) {
+			if found := cited(line); found != "" {
+				t.Errorf("%s cites %q, which is not in this repository: say what it says", name, found)
+			}
+		}
+	}
+	if seen < 500 {
+		t.Errorf("looked at %d files: want 500 or more, or this test looks in the wrong place", seen)
+	}
+}
+
+// cited returns the reference to a paper in a line. Few lines have one of the words, so few are matched.
+func cited(line string) string {
+	if _, comment, ok := strings.Cut(line, "// "); ok && label.MatchString(comment) {
+		return comment
+	}
+	lower := strings.ToLower(line)
+	if !slices.ContainsFunc(paperWords, func(word string) bool { return strings.Contains(lower, word) }) {
+		return ""
+	}
+	return papers.FindString(line)
+}
+
+// written returns the Go, Markdown, YAML and shell files of the repository by name, without recordings and samples.
+func written(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		base := d.Name()
+		if d.IsDir() {
+			if base == "testdata" || base == ".git" {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		src, err := os.ReadFile(name)
+		switch path.Ext(base) {
+		case ".go", ".md", ".yaml", ".yml", ".sh":
+		default:
+			if !strings.HasPrefix(string(src), "#!") {
+				return err
+			}
+		}
+		out[filepath.ToSlash(name)] = string(src)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

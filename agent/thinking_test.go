@@ -24,7 +24,7 @@ func TestFading(t *testing.T) {
 		{8000, 10, 0, 8000}, {8000, 10, 1, 7333}, {8000, 10, 5, 4666}, {8000, 10, 9, 2000},
 		{12000, 15, 0, 12000}, {12000, 15, 1, 11357}, {12000, 15, 7, 7500}, {12000, 15, 14, 3000},
 		{8000, 1, 0, 8000}, {8000, 1, 1, 2000}, {8000, 0, 0, 8000}, {8000, 10, 40, 2000},
-		{4000, 6, 4, 1599}, // as the seed's formula is rounded
+		{4000, 6, 4, 1599}, // as the formula is rounded
 	} {
 		if got := Fading(c.base)(c.iteration, c.limit); got != c.want {
 			t.Errorf("%d at iteration %d of %d: %d, want %d", c.base, c.iteration, c.limit, got, c.want)

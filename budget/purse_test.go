@@ -79,7 +79,7 @@ func TestRequestsSideBySideCannotOverrunABudget(t *testing.T) {
 	}
 }
 
-// 002-42: a request that would exceed a budget, such as one of a month, alone is refused for good: no other one stands in its way.
+// A request that would exceed a budget, such as one of a month, alone is refused for good: no other one stands in its way.
 func TestWhatNeverFitsIsRefusedAtOnce(t *testing.T) {
 	p, db, now := purse(t, slog.New(slog.DiscardHandler))
 	spend := store.Spend{ID: "1", Time: now.Now(), Model: "m", Usage: decant.Usage{Input: 900}}

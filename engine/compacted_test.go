@@ -21,8 +21,7 @@ func (k *dialogue) answers(content, stop string, usage, extra decant.Usage) {
 const compacting = `"context_management":{"edits":[{"type":"compact_20260112"}]},`
 
 // What stands before the newest summary of the provider takes no room: the request is metered by what is left, also
-// where the answer held nothing but the summary, and after a restart. Nothing is dropped from what is sent or stored
-// (000-06, 000-07).
+// where the answer held nothing but the summary, and after a restart. Nothing is dropped from what is sent or stored.
 func TestMeterBehindACompaction(t *testing.T) {
 	const summary = `{"type":"compaction","content":"The work is half done in /srv/app/main.go."}`
 	for _, tt := range []struct {

@@ -130,7 +130,7 @@ func pages(seed string, n int) string {
 	return b.String()
 }
 
-// F3, 003-10, 003-11, 003-12: a parent that was poured at 81,000 tokens hands its history to three
+// A parent that was poured at 81,000 tokens hands its history to three
 // children at once. One of them brings 260,000 characters and is poured; nobody else's view changes.
 func TestADelegatesPourChangesNoOtherView(t *testing.T) {
 	pre, err := preset.Load("orchestrator")

@@ -9,7 +9,7 @@ import (
 	"github.com/decantdev/decant/preset"
 )
 
-// F9: fresh results are cut where the preset says how, and nowhere else.
+// Fresh results are cut where the preset says how, and nowhere else.
 func TestFreshResultsAreCutOnlyWhereThePresetSaysSo(t *testing.T) {
 	sizes := preset.Trim{Over: 16_000, Head: 4000, Tail: 4000}
 	for name, p := range map[string]*preset.Preset{

@@ -22,7 +22,7 @@ func (k *dialogue) parallel(calls int, result string) {
 	k.ms = append(k.ms, `{"role":"assistant","content":[`+strings.Join(uses, ",")+`]}`, `{"role":"user","content":[`+strings.Join(results, ",")+`]}`)
 }
 
-// F4, 004-07: to get under the preset's 80,000 tokens the fresh results of the open round were cut by three
+// To get under the preset's 80,000 tokens the fresh results of the open round were cut by three
 // quarters, in a window of 200,000. They give way only where the window demands it; what stands before them is
 // summarised all the same.
 func TestFreshResultsGiveWayOnlyToTheWindow(t *testing.T) {
@@ -80,7 +80,7 @@ func TestManyMessagesAreNoReasonForAPour(t *testing.T) {
 	}
 }
 
-// U7: a second pour by hand folded the newest messages for 1,700 tokens, as "the only legal form".
+// A second pour by hand folded the newest messages for 1,700 tokens, as "the only legal form".
 func TestAFoldIsForLegalityOrSizeOnly(t *testing.T) {
 	k := newDialogue(t, engine.Options{})
 	k.pour()

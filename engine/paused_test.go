@@ -43,7 +43,7 @@ const editsOfTheSeed = `"context_management":{"edits":[` +
 	`{"type":"compact_20260112","trigger":{"type":"input_tokens","value":50000},"instructions":"Preserve: error class, transaction name, file paths examined, code patterns found, root cause hypotheses, and tool call results that revealed important information. Discard: redundant file listings, failed search attempts, and intermediate reasoning that led to dead ends.","pause_after_compaction":true}` +
 	`]}`
 
-// With prune: every_request each request has the edits of the seed to the letter, and their
+// With prune: every_request each request has the preset's edits to the letter, and their
 // betas. By default they are sent only when a stage is due, and where a client has edits of its own it keeps these alone.
 func TestTheEditsOfTheSeed(t *testing.T) {
 	const theirs = `"context_management":{"edits":[{"type":"clear_tool_uses_20250919"}]}`

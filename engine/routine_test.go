@@ -30,7 +30,7 @@ func resultsOf(t *testing.T, body []byte) (out []string) {
 	return out
 }
 
-// With prune: every_request the gateway has the seed's letter. On each request results older than
+// With prune: every_request the gateway keeps the preset's letter. On each request results older than
 // three messages of the assistant are trimmed above 4,000 characters, and those older than ten are cleared.
 func TestPruneOnEveryRequest(t *testing.T) {
 	k := newDialogue(t, engine.Options{Preset: everyRequest(t), Window: 200_000})
@@ -141,7 +141,7 @@ func TestTheSecondStage(t *testing.T) {
 	t.Fatal("no summary in 8 rounds of 60 KB")
 }
 
-// The seed's manual fallback as a preset: from six answers on, however small they are, the first message and the last four stay. What comes then is kept until there are six answers
+// The manual fallback as a preset: from six answers on, however small they are, the first message and the last four stay. What comes then is kept until there are six answers
 // again, so that the provider's cache has something to read.
 func TestTheManualFallback(t *testing.T) {
 	k := newDialogue(t, engine.Options{Preset: policyOf(t, "night-watch-manual"), Window: 200_000})

@@ -117,7 +117,7 @@ func TestTheExtractiveRecordIsTheFloor(t *testing.T) {
 }
 
 // What a summariser has booked itself is not booked again; its price stands in the checkpoint all the same. It is told whose
-// conversation it writes about, for it asks on that tenant's behalf (review 001-39, 003-07).
+// conversation it writes about, for it asks on that tenant's behalf.
 func TestASummarizerThatBooksItself(t *testing.T) {
 	var told policy.SummaryInput
 	w := &writer{write: func(ctx context.Context, in policy.SummaryInput) (policy.Summary, error) {

@@ -123,7 +123,7 @@ func TestMarkersOfSystemAndToolsCount(t *testing.T) {
 	}
 }
 
-// Markers inside a result and the automatic one count, and keep the order of lifetimes (audit 11, 18).
+// Markers inside a result and the automatic one count, and keep the order of lifetimes.
 func TestHiddenMarkersCount(t *testing.T) {
 	result := decant.Block{Kind: decant.KindResult, CallID: "a", Content: decant.Text("x"), Inside: []string{"1h", "5m"}}
 	c := talk(user(marked(text("1"), "1h")), model(use("a")), user(result, marked(text("2"), "5m")))

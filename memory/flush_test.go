@@ -14,8 +14,8 @@ import (
 	"github.com/decantdev/decant/memory"
 )
 
-// TestParse reads answers to the prompt of the flush (001-11, 001-12, 001-26): only lines to save count, and silence is
-// a whole line in the seed's spelling.
+// TestParse reads answers to the prompt of the flush: only lines to save count, and silence is
+// a whole line in the prompt's spelling.
 func TestParse(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer string

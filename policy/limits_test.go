@@ -11,7 +11,7 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// F8: the window of a preset is a maximum. It makes a large window smaller and never a small one larger.
+// The window of a preset is a maximum. It makes a large window smaller and never a small one larger.
 func TestPresetWindowIsAMaximum(t *testing.T) {
 	for _, c := range []struct{ model, preset, trigger int }{
 		{1_000_000, 200_000, 180_000},

@@ -241,7 +241,7 @@ func TestPlanForAnotherConversationIsRefused(t *testing.T) {
 	}
 }
 
-// Seed 004: first message and last six protected, pairs whole, the summary joins the first message
+// First message and last six protected, pairs whole, the summary joins the first message
 // between markers, roles alternate.
 func TestAgentLoopPreset(t *testing.T) {
 	c := &talk{}
@@ -278,10 +278,10 @@ func TestAgentLoopPreset(t *testing.T) {
 	}
 }
 
-// The fifty-message backstop of seed 004 dropped the protected first message and split pairs.
+// A backstop of fifty messages dropped the protected first message and split pairs.
 func TestAgentLoopBackstop(t *testing.T) {
 	o := options(t, "agent-loop")
-	if plan, _ := planned(t, work(60, 200), o); len(plan.Decisions) > 0 { // 004-02, 004-22: under 80,000 tokens nothing happens
+	if plan, _ := planned(t, work(60, 200), o); len(plan.Decisions) > 0 { // under 80,000 tokens nothing happens
 		t.Errorf("%d decisions about %d tokens, want none", len(plan.Decisions), plan.Before.Messages)
 	}
 	c := work(60, 6000)
@@ -297,7 +297,7 @@ func TestAgentLoopBackstop(t *testing.T) {
 	}
 }
 
-// Seed 004 cuts every result at 40,000 characters, also where nothing else is to be done.
+// The preset cuts every result at 40,000 characters, also where nothing else is to be done.
 func TestAgentLoopCapsResults(t *testing.T) {
 	c := &talk{}
 	c.user("Go.")
@@ -309,7 +309,7 @@ func TestAgentLoopCapsResults(t *testing.T) {
 	}
 }
 
-// Seed 003: strictly above 80,000 tokens, and the newest ten messages stay.
+// Strictly above 80,000 tokens, and the newest ten messages stay.
 func TestOrchestratorPreset(t *testing.T) {
 	plan, view := planned(t, work(40, 8000), options(t, "orchestrator"))
 	if plan.Before.Messages <= 80_000 {
@@ -328,7 +328,7 @@ func TestOrchestratorPreset(t *testing.T) {
 	}
 }
 
-// Seed 001, AC-4 to AC-7: soft trim to 1500 + 1500 above 4000 characters beyond three assistant
+// Soft trim to 1500 + 1500 above 4000 characters beyond three assistant
 // turns, hard clear beyond ten, user and assistant text and images never touched.
 func TestChatPreset(t *testing.T) {
 	c := work(14, 5000)

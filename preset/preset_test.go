@@ -22,9 +22,9 @@ func TestEmbeddedPresetsLoad(t *testing.T) {
 	}
 }
 
-// The seeds' documents state these numbers; a preset that drifts from them is no longer the system
+// These are the numbers of the systems that the presets follow; a preset that drifts from them is no longer the system
 // it claims to be.
-func TestSeedNumbers(t *testing.T) {
+func TestPresetNumbers(t *testing.T) {
 	loop, chat, orch := load(t, "agent-loop"), load(t, "chat"), load(t, "orchestrator")
 	night, coding := load(t, "night-watch"), load(t, "coding-session")
 	for _, c := range []struct {
@@ -74,8 +74,8 @@ func TestSeedNumbers(t *testing.T) {
 	}
 }
 
-// The seeds' documents state these words; so do the presets.
-func TestSeedWords(t *testing.T) {
+// These are the words of the systems that the presets follow.
+func TestPresetWords(t *testing.T) {
 	loop, chat, orch := load(t, "agent-loop"), load(t, "chat"), load(t, "orchestrator")
 	night, coding := load(t, "night-watch"), load(t, "coding-session")
 	for _, c := range []struct{ what, got, want string }{
@@ -131,7 +131,7 @@ func TestErrorsNameTheKey(t *testing.T) {
 		{"Negative", "keep:\n  messages: -1\n", "keep.messages"},
 		{"ShareAboveOne", "trigger:\n  target: 50\n", "trigger.target"},
 		{"WrongType", "trigger:\n  tokens: many\n", "tokens"},
-		{"Empty", "", "the file is empty"}, // U47
+		{"Empty", "", "the file is empty"},
 		{"CommentsOnly", "# keep: {turns: 3}\n---\n", "the file is empty"},
 		{"NoKeys", "{}", "the file is empty"},
 		{"Placement", "summary:\n  placement: system\n", "summary.placement"},
@@ -145,7 +145,7 @@ func TestErrorsNameTheKey(t *testing.T) {
 	}
 }
 
-// F9: first_sight can be switched off by word, however YAML reads that word.
+// first_sight can be switched off by word, however YAML reads that word.
 func TestFirstSightOff(t *testing.T) {
 	for _, c := range []struct {
 		yaml string
@@ -183,7 +183,7 @@ func TestLoadFile(t *testing.T) {
 	}
 }
 
-// Issue 8, section 2: sizes are preset keys, also per model class.
+// Sizes are preset keys, also per model class.
 func TestSizesOfModelsWithCheapReads(t *testing.T) {
 	p, err := preset.Load("default")
 	if err != nil {

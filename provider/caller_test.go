@@ -162,8 +162,7 @@ func TestWhatIsRefusedIsNotAskedAgain(t *testing.T) {
 	}
 }
 
-// An own call is in the ledger of its conversation, with its model, its usage and its price; it is told of without content
-// (review 001-19, 001-39, 003-07, 003-15).
+// An own call is in the ledger of its conversation, with its model, its usage and its price; it is told of without content.
 func TestAnOwnCallIsBooked(t *testing.T) {
 	w := newWorld(t, nil)
 	a, err := w.Ask(t.Context(), about("c1"), prompt())

@@ -101,7 +101,7 @@ func answers(f func(n int, r *provider.Request) (string, error)) *script {
 	}}
 }
 
-// What does not fit one call is asked for in parts of whole rounds, each of which fits (004-32).
+// What does not fit one call is asked for in parts of whole rounds, each of which fits.
 func TestParts(t *testing.T) {
 	ms := long(60)
 	a := answers(func(_ int, r *provider.Request) (string, error) { return honest(r), nil })
@@ -249,7 +249,7 @@ func TestTimeRunsOutBetweenParts(t *testing.T) {
 }
 
 // A message that takes half of the window is noted with its role and size and left out with its round; what the user typed
-// in the round is not (004-32).
+// in the round is not.
 func TestAHugeMessageIsLeftOut(t *testing.T) {
 	ms := long(4)
 	ms[9] = decant.Message{Number: 10, Role: decant.RoleAssistant, Blocks: append(text(10, decant.RoleAssistant, decant.AuthorModel, strings.Repeat("word ", 14_000)).Blocks, ms[9].Blocks...)}

@@ -36,7 +36,7 @@ func TestLookup(t *testing.T) {
 		{"anthropic.claude-haiku-4-5-20251001-v1:0", "claude-haiku-4-5", 200_000, true},
 		{"claude-sonnet-4-5@20250929", "claude-sonnet-4-5", 200_000, true},
 		{"claude-haiku-5-5-20260901", "claude-haiku-5-5", 1_000_000, true},
-		{"us.anthropic.claude-opus-4-6-v1", "claude-opus-4-6", 1_000_000, true}, // audit 18
+		{"us.anthropic.claude-opus-4-6-v1", "claude-opus-4-6", 1_000_000, true},
 		{"global.anthropic.claude-sonnet-4-5-20250929-v1", "claude-sonnet-4-5", 200_000, true},
 		{"anthropic.claude-sonnet-4-5-20250929-v1:0:200k", "claude-sonnet-4-5", 200_000, true},
 		{"bedrock/converse/us.anthropic.claude-opus-4-6-v1[1m]", "claude-opus-4-6", 1_000_000, true},
@@ -71,7 +71,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// A beta asks for the million where the window is smaller without it (audit 13).
+// A beta asks for the million where the window is smaller without it.
 func TestBetaForAMillion(t *testing.T) {
 	asks := []string{"oauth-2025-04-20", " " + token.BetaMillion}
 	for _, tt := range []struct {
@@ -264,7 +264,7 @@ func FuzzLookup(f *testing.F) {
 	})
 }
 
-// U28: sessions that are kept for years name models that are served no longer: their windows and prices
+// Sessions that are kept for years name models that are served no longer: their windows and prices
 // are known, under every name that hosts and routers give them.
 func TestRetiredModels(t *testing.T) {
 	c := builtin(t)

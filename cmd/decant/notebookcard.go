@@ -56,7 +56,7 @@ func recordedSession(name string) (sessionFile, error) {
 	return f, err
 }
 
-// card returns the measures of a session as the seed lays them out.
+// card returns the measures of a session as a card.
 func card(one *scan.Session) string {
 	var b strings.Builder
 	line := func(name, value string) { fmt.Fprintf(&b, "%-21s%s\n", name+":", value) }

@@ -95,7 +95,7 @@ func (w *world) chat(o Options) *Chat {
 	return c
 }
 
-// loop returns the preset of the seed with settings.
+// loop returns the preset agent-loop with settings.
 func loop(t *testing.T, s project.Settings) *preset.Preset {
 	t.Helper()
 	p, err := PresetFor(s)

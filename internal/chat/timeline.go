@@ -15,7 +15,7 @@ import (
 	"github.com/decantdev/decant/internal/secret"
 )
 
-// A timeline writes what happens when in a turn in which an agent delegates, as seed 003 has it ("Multi-Agent Consistency Guarantee"): the
+// A timeline writes what happens when in a turn in which an agent delegates, in lines: the
 // context is checked and poured before anything is delegated, and then all begin with the same. A turn in which nobody delegates
 // leaves no lines. A nil timeline writes nothing.
 type timeline struct {

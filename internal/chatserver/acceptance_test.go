@@ -108,7 +108,7 @@ func (a *acceptance) turn(text string) {
 	a.context = get[filling](a.world, 200, httpCall{method: "GET", path: "/v1/sessions/" + a.id + "/context"})
 }
 
-// The acceptance criteria of a chat that remembers, AC-1 to AC-19, each judged by what one session over the API has brought.
+// What a chat that remembers must do, each judged by what one session over the API has brought.
 func TestAcceptance(t *testing.T) {
 	a := accept(t)
 	if a.context.Cycle == 0 || len(a.requests) == 0 {
@@ -119,20 +119,20 @@ func TestAcceptance(t *testing.T) {
 		name string
 		ok   func() bool
 	}{
-		{"AC-1 the size of each request is estimated", a.estimated},
-		{"AC-2 the session's tokens are summed up", a.summed},
-		{"AC-3 the estimate is what the threshold is held against, AC-13 which is the window less the reserve", a.poured},
-		{"AC-4 older results are trimmed, AC-6 after as many turns as the agent's configuration says", a.trimmed},
-		{"AC-5 the oldest results are cleared", a.cleared},
-		{"AC-7 what user and assistant said is never changed", a.verbatim},
-		{"AC-8 the flush comes its threshold before the pour", a.flushedAhead},
-		{"AC-9 it is a message of the user, AC-10 answered with save_memory, AC-19 by the session's own model", a.flushed},
-		{"AC-11 nobody sees it", a.silent},
-		{"AC-12 it comes once in a cycle", a.once},
-		{"AC-14 the summary is another call, AC-18 of the cheaper model", a.summarised},
-		{"AC-15 summary and recent messages replace the history", a.replaced},
-		{"AC-17 the last five turns stay as they were", a.recent},
-		{"AC-16 the summary is kept", a.kept},
+		{"the size of each request is estimated", a.estimated},
+		{"the session's tokens are summed up", a.summed},
+		{"the estimate is what the threshold is held against, which is the window less the reserve", a.poured},
+		{"older results are trimmed, after as many turns as the agent's configuration says", a.trimmed},
+		{"the oldest results are cleared", a.cleared},
+		{"what user and assistant said is never changed", a.verbatim},
+		{"the flush comes its threshold before the pour", a.flushedAhead},
+		{"it is a message of the user, answered with save_memory, by the session's own model", a.flushed},
+		{"nobody sees it", a.silent},
+		{"it comes once in a cycle", a.once},
+		{"the summary is another call, of the cheaper model", a.summarised},
+		{"summary and recent messages replace the history", a.replaced},
+		{"the last five turns stay as they were", a.recent},
+		{"the summary is kept", a.kept},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if !c.ok() {

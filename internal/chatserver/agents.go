@@ -28,7 +28,7 @@ type Agent struct {
 	Model     string         `json:"model"`
 	System    string         `json:"system,omitzero"`
 	Preset    string         `json:"preset,omitzero"`
-	Config    jsontext.Value `json:"config,omitzero"` // keys of a preset, or the seed's, in place of the preset's own
+	Config    jsontext.Value `json:"config,omitzero"` // keys of a preset, or their short names, in place of the preset's own
 	Tools     []string       `json:"tools,omitzero"`
 	MaxTokens int            `json:"max_tokens,omitzero"`
 	Turns     int            `json:"turns,omitzero"`

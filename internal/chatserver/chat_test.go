@@ -18,7 +18,7 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// Seed 001 through the API: agents with the keys of the seed, sessions, messages, what is stored.
+// A chat through the API: agents with short keys, sessions, messages, what is stored.
 func TestAgentsAndSessions(t *testing.T) {
 	w := newWorld(t, echo)
 	conf := `{"name":"mail","model":"claude-sonnet-4-5","system":"You sort mail.","config":{"context_window":150000,"prune_keep_last_assistants":5,"keep_recent_turns":4}}`

@@ -13,7 +13,7 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// U18: what was paid is the sum of the recorded usage, each answer once, by the model that gave it.
+// What was paid is the sum of the recorded usage, each answer once, by the model that gave it.
 func TestPaidFor(t *testing.T) {
 	answer := func(id, model string, u *decant.Usage, text string) decant.Message {
 		return decant.Message{ID: id, Role: decant.RoleAssistant, Model: model, Time: day, Usage: u, Blocks: []decant.Block{{Kind: decant.KindText, Content: decant.Text(text)}}}

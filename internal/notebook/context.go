@@ -113,7 +113,7 @@ func (l *ledger) context(s *scan.Session, c scan.Compaction, part int) (bool, er
 // mostSummary is how many tasks a summary names one by one.
 const mostSummary = 40
 
-// summarized returns what had been done in a session before a message, a line for each task as the seed has it, and how many
+// summarized returns what had been done in a session before a message, a line for each task, and how many
 // tasks were completed. It is quoted from calls and their results: no model has written it.
 func summarized(s *scan.Session, before int) (string, int) {
 	var lines, next []string

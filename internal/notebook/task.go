@@ -78,7 +78,7 @@ func (b *Book) Done(ctx context.Context, idOrText string, t record.Task, from me
 	})
 }
 
-// Decided after 3.3 of the contradictions of the seed: the newest tasks (keepRecentCount) stay whatever their age. An older
+// The newest tasks (keepRecentCount) stay whatever their age. An older
 // one goes with the month, or after so many sessions (archiveAfterSessions), whichever comes first.
 
 // archiveTasks archives completed tasks and returns how many. At the end of a month all but the newest go.

@@ -57,7 +57,7 @@ func (s *service) RoundTrip(req *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// Many calls at once never meet a limit that is told, and use what there is of it (seed 000: rate-limit backoff "prevents 429 waste"; here none is provoked).
+// Many calls at once never meet a limit that is told, and use what there is of it; no 429 is provoked.
 func TestNoCallMeetsALimit(t *testing.T) {
 	for _, s := range []*service{
 		{name: "X-RateLimit-", most: 10, length: time.Minute},

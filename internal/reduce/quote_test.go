@@ -86,7 +86,7 @@ func TestQuotingLeft(t *testing.T) {
 	}
 }
 
-// users U5: a stub took names out of view that a record of the same size would have kept.
+// A stub took names out of view that a record of the same size would have kept.
 func TestReplacementsNameWhatMustStay(t *testing.T) {
 	c := reading()
 	must := map[string]bool{}

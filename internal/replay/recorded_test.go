@@ -111,7 +111,7 @@ func (s *scene) play(t *testing.T, o Options) *Session {
 	return out
 }
 
-// audit 5: every session was priced with five-minute entries, whatever it had written.
+// Every session was priced with five-minute entries, whatever it had written.
 func TestLifetimesComeFromTheRecording(t *testing.T) {
 	write := func(w, hour int) *decant.Usage { return &decant.Usage{CacheRead: 20_000, CacheWrite: w, Write1h: hour} }
 	tests := []struct {
@@ -166,7 +166,7 @@ func TestLifetimesComeFromMarkers(t *testing.T) {
 	}
 }
 
-// U18, audit 5: what the client paid is in its usage: all four counters, each answer once, at the day's
+// What the client paid is in its usage: all four counters, each answer once, at the day's
 // prices; and inspect says the same.
 func TestTheClientIsPricedFromItsUsage(t *testing.T) {
 	s := newScene(t)
@@ -364,7 +364,7 @@ func TestWhatAResumeDropsIsGoneForAll(t *testing.T) {
 	}
 }
 
-// audit 5: Claude Code marks the end of one message, opencode of two.
+// Claude Code marks the end of one message, opencode of two.
 func TestMessagesAreMarkedAsClientsDo(t *testing.T) {
 	for agent, want := range map[string]int{"claude-code": 1, "opencode": 2, "": 1} {
 		s := newScene(t)

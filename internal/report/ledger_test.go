@@ -34,8 +34,8 @@ func TestLedgerShowsLosses(t *testing.T) {
 	}
 }
 
-// What nobody could have sent is a line of its own, and in no sum of what would have been (F10). Columns say
-// what they are (U44).
+// What nobody could have sent is a line of its own, and in no sum of what would have been. Columns say
+// what they are.
 func TestLedgerSetsWhatCouldNotHaveBeenSentApart(t *testing.T) {
 	over := report.Oversized{Requests: 3, Prompt: 90_000, Without: 2_700_000, Spent: 0.45}
 	l := report.Ledger{To: "2026-11-20", Requests: 5, Spent: 1.45, Bare: 4, Saved: 3, Over: over, By: "tenant",

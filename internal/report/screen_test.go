@@ -10,7 +10,7 @@ import (
 	"github.com/decantdev/decant/internal/report"
 )
 
-// U39: on a narrow screen tables leave out columns and sentences break between words; what is written to
+// On a narrow screen tables leave out columns and sentences break between words; what is written to
 // a file is not touched.
 func TestNarrowScreens(t *testing.T) {
 	var sessions []report.Session

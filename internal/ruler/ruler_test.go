@@ -60,7 +60,7 @@ func goldens(t *testing.T) (out []golden) {
 	return out
 }
 
-// audit 3 "Independence": the ruler in Go gives the answers of the ruler in Python, letter by letter.
+// The ruler in Go gives the answers of the ruler in Python, letter by letter.
 func TestAgreesWithTheOtherRuler(t *testing.T) {
 	for i, g := range goldens(t) {
 		switch {

@@ -2,13 +2,13 @@ package triage
 
 import "fmt"
 
-// unneeded are the keys of seed 000 that decant triage does not have, and why.
+// unneeded are the keys of Nightwatch that decant triage does not have, and why.
 var unneeded = []struct{ name, why string }{
 	{"NIGHTWATCH_MAX_ITERATIONS", "the class of an error says how many answers there are: 5, 7, 10 or 15; tokens_per_error is the limit that can be set"},
 	{"NIGHTWATCH_THINKING_BUDGET", "the class of an error says how much is thought: thinking: true in the settings, or --thinking"},
 }
 
-// manual is the preset without summaries: what the seed does where NIGHTWATCH_USE_COMPACTION is false.
+// manual is the preset without summaries: as Nightwatch does where NIGHTWATCH_USE_COMPACTION is false.
 const manual = "night-watch-manual"
 
 // compaction takes what NIGHTWATCH_USE_COMPACTION says. True is what happens anyway: a model that can compact by itself is asked to, for any other it is done here.
@@ -24,7 +24,7 @@ func (s *Settings) compaction(getenv func(string) string) error {
 	return nil
 }
 
-// refuse returns an error about a key of seed 000 that asks for something that there is not.
+// refuse returns an error about a key of Nightwatch that asks for something that there is not.
 func refuse(getenv func(string) string) error {
 	for _, k := range unneeded {
 		if v := getenv(k.name); v != "" {

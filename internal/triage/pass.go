@@ -22,7 +22,7 @@ import (
 	"github.com/decantdev/decant/provider"
 )
 
-// passTokens is how long an answer of the triage pass may be (seed 000, layer 7).
+// passTokens is how long an answer of the triage pass may be.
 const passTokens = 512
 
 // MostPassed is how many errors of a run the triage pass looks at.

@@ -77,7 +77,7 @@ type File struct {
 }
 
 // ReadSettings reads a settings file. getenv reads the environment: DECANT_TRIAGE_MODEL, _MAX_ERRORS,
-// _PARALLEL, _TOKENS_PER_ERROR and _TOKENS_PER_RUN are stronger than the file, and than the names of seed 000 (NIGHTWATCH_MODEL, ..._MAX_ERRORS,
+// _PARALLEL, _TOKENS_PER_ERROR and _TOKENS_PER_RUN are stronger than the file, and than the names of Nightwatch (NIGHTWATCH_MODEL, ..._MAX_ERRORS,
 // ..._TOKEN_BUDGET_PER_ERROR, ..._TOTAL_TOKEN_BUDGET), which are stronger than the file, too. Errors name the file and the line, or the variable.
 func ReadSettings(f File, getenv func(string) string) (*Settings, error) {
 	s := &Settings{Given: f.Data != nil}
@@ -218,7 +218,7 @@ func (s *Settings) environment(getenv func(string) string) error {
 	return nil
 }
 
-// defaultPerRun is how many tokens a run may use (seed 000, layer 3).
+// defaultPerRun is how many tokens a run may use.
 const defaultPerRun = 200_000
 
 // Fill fills in what nobody has said.

@@ -56,7 +56,7 @@ func ask() *provider.Request {
 	return &provider.Request{Model: "claude-haiku-4-5", System: "Be short.", Prompt: "What is it?", MaxTokens: 400, Cool: true}
 }
 
-// A prompt is answered by every Claude model in service, at temperature 0 where the model takes one (review 001-19).
+// A prompt is answered by every Claude model in service, at temperature 0 where the model takes one.
 func TestAskEveryModel(t *testing.T) {
 	s := sandbox.New(sandbox.Options{Model: says("It is so."), Keys: []string{testKey}})
 	c := client(t, s, anthropic.Options{})
@@ -179,7 +179,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// A call of the preset night-watch waits from 15 to 120 seconds before it is tried again (review 000-05).
+// A call of the preset night-watch waits from 15 to 120 seconds before it is tried again.
 func TestBackoff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := sandbox.New(sandbox.Options{Model: says("Yes.")})

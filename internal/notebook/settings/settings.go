@@ -32,7 +32,7 @@ type Settings struct {
 	KeepTasks     int    // completed tasks that stay in full, whatever their age
 	AfterSessions int    // sessions after which a task beyond KeepTasks is archived before the month ends
 	Model         string // that writes summaries, where one is configured for own calls; empty: the configured one
-	Prompt        string // of summaries; empty: the seed's
+	Prompt        string // of summaries; empty: the built-in one
 	Metrics       bool   // whether tokens are written in archives
 	Monthly       bool   // whether the month is reviewed on the 1st
 	RuleTokens    int    // of all rules that a session is told

@@ -1,7 +1,6 @@
 // Package effort says how much work an error of a program is worth before anybody has looked at it: by its class alone, as a table.
 //
-// The tables and their order are those of seed 000, layers 4 and 5. The program that the seed describes asks for databases before it asks
-// for complex errors, so that "ActiveRecord::ConnectionError" gets ten iterations there; here, as in the seed, it gets fifteen.
+// Complex errors come before databases, so "ActiveRecord::ConnectionError" gets fifteen iterations.
 package effort
 
 import (

@@ -1,6 +1,6 @@
 // Package layer names the ways in which an investigation saves context, so that each can be switched off, and what it brings be measured.
 //
-// They are those of seed 000, with the names that settings and reports have for them. Without any of them an investigation is a plain loop: it sends
+// They have the names that settings and reports use. Without any of them an investigation is a plain loop: it sends
 // the whole conversation each time, asks the provider to keep nothing of it, reads each file as often as it is asked for, however long it is, and has one
 // limit of answers for every error.
 package layer
@@ -17,13 +17,13 @@ type Layer string
 // The layers.
 const (
 	PromptCache Layer = "prompt-cache" // the provider keeps prompts: instructions and tools for an hour, an investigation for five minutes
-	Editing     Layer = "editing"      // old results and thinking go at 30,000 tokens (seed 000, layer 2)
-	Compaction  Layer = "compaction"   // a summary comes at 50,000 tokens (seed 000, layer 1)
-	Budget      Layer = "budget"       // tokens for each error and each run, with a forced final answer (seed 000, layer 3)
-	Iterations  Layer = "iterations"   // as many answers as the class of the error is worth; without it 15 (seed 000, layer 4)
-	Thinking    Layer = "thinking"     // by class, less with each answer; without it 8,000 tokens each time, where thinking is on (seed 000, layer 5)
-	CrossError  Layer = "cross-error"  // what was found about earlier errors of the run (seed 000, layer 6)
-	CodeCache   Layer = "code-cache"   // code that was read is held for 30 minutes (seed 000, layer 8)
+	Editing     Layer = "editing"      // old results and thinking go at 30,000 tokens
+	Compaction  Layer = "compaction"   // a summary comes at 50,000 tokens
+	Budget      Layer = "budget"       // tokens for each error and each run, with a forced final answer
+	Iterations  Layer = "iterations"   // as many answers as the class of the error is worth; without it 15
+	Thinking    Layer = "thinking"     // by class, less with each answer; without it 8,000 tokens each time, where thinking is on
+	CrossError  Layer = "cross-error"  // what was found about earlier errors of the run
+	CodeCache   Layer = "code-cache"   // code that was read is held for 30 minutes
 	Caps        Layer = "caps"         // results of tools are cut to 8,000, 4,000 and 2,000 characters
 	Prior       Layer = "prior"        // what earlier runs have found about such errors
 )

@@ -26,8 +26,8 @@ func postings(round, jobs int) string {
 }
 
 // One round is left alone. Above the threshold old messages become a record, the first and the
-// newest stay, and the two lines of the seed stand on standard error word for word. The rubric is still known.
-func TestTheSeedsScenario(t *testing.T) {
+// newest stay, and the two lines are on standard error word for word. The rubric is still known.
+func TestAJobSearchIsPoured(t *testing.T) {
 	w := newWorld(t, sandbox.Reader{})
 	w.file("search-prompt.txt", "Score jobs by this rubric: stack 60%, pay 40%.\n")
 	for round := 1; round <= 3; round++ {
@@ -56,8 +56,8 @@ func TestTheSeedsScenario(t *testing.T) {
 	}
 }
 
-// Where the model that writes records fails, the seed's warning says so, and the conversation goes on.
-func TestTheSeedsWarning(t *testing.T) {
+// Where the model that writes records fails, a warning says so, and the conversation goes on.
+func TestAFailedSummaryWarns(t *testing.T) {
 	w := newWorld(t, reader("https://jobs.example/3175519"))
 	for round := 1; round <= 4; round++ {
 		w.file(fmt.Sprintf("round%d.txt", round), postings(round, 6))

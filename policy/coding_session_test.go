@@ -60,7 +60,7 @@ func TestCompactionNever(t *testing.T) {
 	}
 }
 
-// At 100,000 tokens a summary between the seed's tags takes the place of what was done, and about a tenth is left.
+// At 100,000 tokens a summary between the preset's tags takes the place of what was done, and about a tenth is left.
 func TestCodingSessionPreset(t *testing.T) {
 	c := &talk{}
 	for i := range 10 {
@@ -83,7 +83,7 @@ func TestCodingSessionPreset(t *testing.T) {
 	}
 }
 
-// Where a model is configured it is given the seed's prompt, and what it writes stands between the seed's tags.
+// Where a model is configured it gets the preset's prompt, and its text is between the preset's tags.
 func TestCodingSessionAsksForASummary(t *testing.T) {
 	c := &talk{}
 	for i := range 10 {

@@ -13,7 +13,7 @@ import (
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
-// The integration tests that seed 001 names, by their names (001-33).
+// Long chats that are compacted and pruned as they grow.
 
 // A session that grows beyond its window is compacted before, goes on, and the checkpoint is stored.
 func TestLongSessionTriggersCompaction(t *testing.T) {
