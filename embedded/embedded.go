@@ -59,7 +59,7 @@ type Options struct {
 // engine. It is safe for concurrent use.
 type DB struct {
 	engine    *engine.Engine
-	store     *sqlite.DB
+	store     store.Store
 	transport *transport.Transport
 }
 
@@ -70,12 +70,22 @@ func Open(ctx context.Context, path string, opts *Options) (*DB, error) {
 	if opts != nil {
 		o = *opts
 	}
-	o.Engine.Logger = cmp.Or(o.Engine.Logger, o.Logger)
 	o.Store.Logger = cmp.Or(o.Store.Logger, o.Logger)
 	s, err := sqlite.Open(ctx, path, o.Store)
 	if err != nil {
 		return nil, err
 	}
+	return New(s, &o)
+}
+
+// New starts an engine on a store that is open already; Options.Store does not matter. Nil options mean the defaults.
+// The store belongs to the DB from now on, which closes it. If New fails, it has closed the store.
+func New(s store.Store, opts *Options) (*DB, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	o.Engine.Logger = cmp.Or(o.Engine.Logger, o.Logger)
 	var e *engine.Engine
 	eo, err := o.withModels(s)
 	if err == nil {

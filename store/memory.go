@@ -6,7 +6,7 @@ import (
 	"github.com/decantdev/decant/memory"
 )
 
-// Memories keeps what outlives conversations. Keeper.Forget removes it.
+// Memories keeps what outlives conversations. Collector.Forget removes it.
 type Memories interface {
 	// Memories returns the items that q selects, last confirmed first.
 	Memories(ctx context.Context, q MemoryQuery) ([]memory.Item, error)

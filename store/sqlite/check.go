@@ -310,7 +310,7 @@ func (c *checker) sealed() error {
 	if c.q.vault().box == nil {
 		return nil
 	}
-	for _, name := range []string{"requests", "jobs", "findings", "memories", "confirmations", "journals", "journal_steps", "tenant_keys", "acts"} {
+	for _, name := range []string{"requests", "findings", "memories", "confirmations", "journals", "journal_steps", "tenant_keys", "acts"} {
 		t := tables[name]
 		if err := c.q.rows("SELECT * FROM "+name, nil, func(rows *sql.Rows) error {
 			columns, err := rows.Columns()

@@ -65,10 +65,8 @@ var tables = map[string]table{
 		clear: "tenant id conversation time day model own input cache_read cache_write write_1h output " +
 			"bare_input bare_cache_read bare_cache_write bare_write_1h bare_output cost bare rewrite oversized trial trial_prompt trial_cost purpose",
 	},
-	"spent": {clear: "tenant day tokens cost"},
-	"jobs": { // claims; payload and error are empty
-		clear: "tenant id kind conversation due attempts holder lease", sealed: "payload error", place: [5]string{"tenant", "id"},
-	},
+	"spent":  {clear: "tenant day tokens cost"},
+	"claims": {clear: "tenant conversation work time"},
 	"findings": {
 		clear: "upstream organization topic time", sealed: "value", place: [5]string{"upstream", "organization", "topic"},
 	},

@@ -173,7 +173,7 @@ func (x *copier) sealed(t *table, column string, row map[string]any, v any) (any
 // texts are the sealed columns that hold text when they are not sealed.
 var texts = map[string]bool{
 	"conversations.agent": true, "conversations.project": true, "conversations.anchor": true, "checkpoints.key_facts": true,
-	"requests.stop": true, "requests.planned": true, "jobs.error": true, "findings.value": true, "tenant_keys.note": true, "acts.detail": true,
+	"requests.stop": true, "requests.planned": true, "findings.value": true, "tenant_keys.note": true, "acts.detail": true,
 	"memories.name": true, "memories.text": true, "confirmations.evidence": true,
 }
 

@@ -19,7 +19,6 @@ var kept = []struct{ table, key, columns string }{
 	{"segments", "conversation", "data"},
 	{"decisions", "conversation", "text, record"},
 	{"checkpoints", "conversation", "summary_content, key_facts"},
-	{"jobs", "conversation", "payload"},
 	{"packs", "conversation", "data"},
 }
 
@@ -107,7 +106,7 @@ func readFile(name string, f *finder) (int64, error) {
 // conversational are the tables that hold what conversations consist of. A piece that stands in another one, the
 // audit log, say, has no business there.
 var conversational = []string{
-	"conversations", "segments", "decisions", "checkpoints", "requests", "jobs", "packs", "fixed", "blobs", "holds", "search_docs", "search_queue",
+	"conversations", "segments", "decisions", "checkpoints", "requests", "claims", "packs", "fixed", "blobs", "holds", "search_docs", "search_queue",
 	"memories", "confirmations", "journals", "journal_steps",
 }
 

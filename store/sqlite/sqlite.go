@@ -49,10 +49,9 @@ type Options struct {
 	// Now returns the current time. Nil means time.Now.
 	Now func() time.Time
 
-	// Key encrypts the database, and opens an encrypted one. It is the outside key of package seal, and is not
-	// stored. A new database is encrypted from the beginning; Convert encrypts an existing one. Nil means that
-	// nothing is encrypted.
-	Key *seal.Key
+	// Key returns the key that encrypts the database and opens an encrypted one. A new database is encrypted from
+	// the beginning; Convert encrypts an existing one. Nil means that nothing is encrypted.
+	Key KeyFunc
 
 	// Logger gets what operators should know: an error if the file has gone, a warning if everybody can read it, and a
 	// warning when it is back. Nil means that nothing is logged.
@@ -94,7 +93,11 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 
 // openAs is Open with the forms that a database has had.
 func openAs(ctx context.Context, path string, o Options, forms fs.FS) (*DB, error) {
-	db := &DB{path: path, forms: forms, now: o.Now, key: o.Key}
+	key, err := o.Key.key()
+	if err != nil {
+		return nil, fmt.Errorf("open database %s: %w", path, err)
+	}
+	db := &DB{path: path, forms: forms, now: o.Now, key: key}
 	if db.now == nil {
 		db.now = time.Now
 	}
@@ -102,7 +105,7 @@ func openAs(ctx context.Context, path string, o Options, forms fs.FS) (*DB, erro
 		db.health.log = slog.New(slog.DiscardHandler)
 	}
 	db.dsn = newDSN(path, o)
-	err := db.open(ctx)
+	err = db.open(ctx)
 	if err != nil && unwritable(err) {
 		if only := db.reopen(ctx); only == nil || !errors.Is(only, fs.ErrNotExist) {
 			err = only

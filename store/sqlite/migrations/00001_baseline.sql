@@ -220,21 +220,14 @@ CREATE TRIGGER spends_removed AFTER DELETE ON spends BEGIN
         WHERE tenant = old.tenant AND id = old.conversation;
 END;
 
-CREATE TABLE jobs (
+-- Work about conversations that must be done once, and that somebody has claimed.
+CREATE TABLE claims (
     tenant       TEXT    NOT NULL,
-    id           TEXT    NOT NULL,
-    kind         TEXT    NOT NULL,
     conversation TEXT    NOT NULL,
-    payload      BLOB    NOT NULL,
-    due          INTEGER NOT NULL,
-    attempts     INTEGER NOT NULL,
-    holder       TEXT    NOT NULL, -- '': nobody
-    lease        INTEGER NOT NULL,
-    error        TEXT    NOT NULL,
-    PRIMARY KEY (tenant, id)
+    work         TEXT    NOT NULL,
+    time         INTEGER NOT NULL,
+    PRIMARY KEY (tenant, conversation, work)
 ) WITHOUT ROWID;
-CREATE INDEX jobs_due ON jobs (due);
-CREATE INDEX jobs_conversation ON jobs (tenant, conversation);
 
 -- What was found out about providers by trying: one row for each account and topic, the newest.
 CREATE TABLE findings (
