@@ -77,9 +77,9 @@ func (v *chatService) open(ctx context.Context, cfg *config.Config, o *chat.Opti
 		return err
 	}
 	if v.db, err = o.Database(ctx, &embedded.Options{
-		Account: o.Account, Logger: log, Recall: true, Budgets: v.allowed,
+		Account: o.Account, Logger: log, Recall: true, Budgets: v.allowed, NoMarkers: !cfg.AddMarkers,
 		Engine: engine.Options{
-			Preset: policy, Catalog: o.Catalog, Window: cfg.Window, Budgets: budgetsOf(cfg), Adds: engine.Adds{DropBlock: cfg.DropBlock, Markers: cfg.AddMarkers},
+			Preset: policy, Catalog: o.Catalog, Window: cfg.Window, Budgets: budgetsOf(cfg), Adds: engine.Adds{DropBlock: cfg.DropBlock},
 		},
 	}); err != nil {
 		return err
