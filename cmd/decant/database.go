@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/decantdev/decant/internal/config"
@@ -13,26 +11,12 @@ import (
 	"github.com/decantdev/decant/store/sqlite"
 )
 
-// databasePath returns the file of a database, the user's own for the empty name. A name is a path, or a URL:
-// sqlite:PATH.
+// databasePath returns the file of the database that the settings name, the user's own for the empty name.
 func databasePath(name string) (string, error) {
-	if name == "" {
-		return sqlite.DefaultPath()
+	if name != "" {
+		return name, nil
 	}
-	scheme, rest, isURL := strings.Cut(name, ":")
-	switch scheme {
-	case "sqlite":
-		if rest == "" {
-			return "", usageError{errors.New("sqlite: names no file: write sqlite:PATH")}
-		}
-		return rest, nil
-	case "postgres", "postgresql": // the rest may hold a password and is not quoted
-		return "", usageError{errors.New("PostgreSQL is not supported yet: name a file, as PATH or sqlite:PATH")}
-	}
-	if isURL && strings.HasPrefix(rest, "//") {
-		return "", usageError{fmt.Errorf("%s:// is not a kind of database: name a file, as PATH or sqlite:PATH", scheme)}
-	}
-	return name, nil
+	return sqlite.DefaultPath()
 }
 
 // openStore opens a database with the key that the settings name. The caller closes it.

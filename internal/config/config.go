@@ -31,7 +31,7 @@ type Config struct {
 	TLS        TLS      `yaml:"tls"`                // certificate to serve with; none: without encryption
 	Plain      bool     `yaml:"plain_http"`         // other machines may be served without encryption
 	Upstream   string   `yaml:"anthropic_upstream"` // base URL of the Messages API
-	DB         string   `yaml:"db" names:"file"`    // database file; empty: the user's own
+	DB         string   `yaml:"db" names:"file"`    // database file, as a path or sqlite:PATH; a path after Load; empty: the user's own
 	Seal       Seal     `yaml:"encryption"`         // encrypts the database; none: it is not encrypted
 	Preset     string   `yaml:"preset"`             // policy of requests that no rule names one for
 	Mode       string   `yaml:"mode"`               // manage, observe or off
@@ -242,6 +242,9 @@ func (c *Config) check() error {
 	}
 	if c.Drain < 0 {
 		return fmt.Errorf("drain: %s is less than nothing", time.Duration(c.Drain))
+	}
+	if err := c.checkDB(); err != nil {
+		return err
 	}
 	if err := c.checkBudgets(); err != nil {
 		return err

@@ -72,7 +72,7 @@ var tables = map[string]table{
 	},
 	"memories": {
 		clear:  "tenant id level kind conversation from_message to_message times created confirmed escalated archived restored became origin",
-		masked: "scope", sealed: "name text", place: [5]string{"tenant", "id"},
+		masked: "scope", sealed: "name text extra", place: [5]string{"tenant", "id"},
 	},
 	"confirmations": {
 		clear: "tenant memory seq conversation from_message to_message time", sealed: "evidence", place: [5]string{"tenant", "memory", "", "seq"},

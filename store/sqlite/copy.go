@@ -174,7 +174,7 @@ func (x *copier) sealed(t *table, column string, row map[string]any, v any) (any
 var texts = map[string]bool{
 	"conversations.agent": true, "conversations.project": true, "conversations.anchor": true, "checkpoints.key_facts": true,
 	"requests.stop": true, "requests.planned": true, "findings.value": true, "tenant_keys.note": true, "acts.detail": true,
-	"memories.name": true, "memories.text": true, "confirmations.evidence": true,
+	"memories.name": true, "memories.text": true, "memories.extra": true, "confirmations.evidence": true,
 }
 
 // list returns a list of hashes as the new database keeps it.

@@ -95,7 +95,7 @@ func (c *collector) bereave(t *tx, k store.Key) error {
 // dropMemory removes an item and takes samples of it.
 func (c *collector) dropMemory(t *tx, id string) error {
 	for _, query := range []string{
-		"SELECT name, text FROM memories WHERE tenant = ? AND id = ?", "SELECT evidence FROM confirmations WHERE tenant = ? AND memory = ?",
+		"SELECT name, text, extra FROM memories WHERE tenant = ? AND id = ?", "SELECT evidence FROM confirmations WHERE tenant = ? AND memory = ?",
 	} {
 		if c.pieces == nil {
 			break

@@ -113,7 +113,7 @@ func (c *collector) candidates(t *tx) (list []candidate, err error) {
 	if err == nil {
 		err = t.row(`SELECT (SELECT COALESCE(sum(length(data)), 0) FROM packs WHERE NOT `+whose+`)
 			+ (SELECT COALESCE(sum(length(data)), 0) FROM segments WHERE NOT `+whose+`)
-			+ (SELECT COALESCE(sum(length(text)), 0) FROM memories WHERE NOT `+whose+`)
+			+ (SELECT COALESCE(sum(length(text) + length(extra)), 0) FROM memories WHERE NOT `+whose+`)
 			+ (SELECT COALESCE(sum(length(data)), 0) FROM journal_steps WHERE NOT `+whose+`)`,
 			[]any{c.Tenant, c.AllTenants, c.Tenant, c.AllTenants, c.Tenant, c.AllTenants, c.Tenant, c.AllTenants}, &c.others)
 	}

@@ -281,6 +281,7 @@ CREATE TABLE memories (
     name         TEXT    NOT NULL,                            -- of the conversation, the project, the user
     kind         TEXT    NOT NULL,
     text         TEXT    NOT NULL,
+    extra        TEXT    NOT NULL,                            -- what its writer keeps beside the text
     conversation TEXT    NOT NULL,                            -- that it comes from
     from_message INTEGER NOT NULL,
     to_message   INTEGER NOT NULL,
