@@ -66,7 +66,7 @@ func current(ctx context.Context, path string, key KeyFunc) (how sealing, proble
 	if err != nil {
 		return how, nil, err
 	}
-	if db.ReadOnly() {
+	if db.readOnly() {
 		err = store.ErrReadOnly
 	} else {
 		problems, err = db.Check(ctx)

@@ -15,7 +15,7 @@ import (
 // Ping reports whether the database can be read and, as far as the last seconds have shown, written. It costs the same
 // whatever is kept.
 func (db *DB) Ping(ctx context.Context) error {
-	if db.ReadOnly() {
+	if db.readOnly() {
 		return fmt.Errorf("%w: %s", store.ErrReadOnly, db.path)
 	}
 	var row [1]driver.Value
@@ -25,9 +25,6 @@ func (db *DB) Ping(ctx context.Context) error {
 	}
 	return wrap("ask the database", err)
 }
-
-// ReadOnly reports whether the database was opened for reading only, because it cannot be written.
-func (db *DB) ReadOnly() bool { return db.writer == nil }
 
 const (
 	glance  = time.Second      // how often readers look whether the files are still there
