@@ -108,7 +108,7 @@ type Blobs interface {
 	// tenant has no content for a hash, the error wraps ErrNotFound and names the hash.
 	Blobs(ctx context.Context, tenant string, hashes ...decant.Hash) ([][]byte, error)
 
-	// Resolve returns what a handle stands for. It looks in the conversation of the key and those that
+	// Resolve returns what a handle refers to. It looks in the conversation of the key and those that
 	// it was forked from, or in everything of the tenant if Key.ID is empty. A block's handle may have
 	// more than 8 digits; if it matches several contents, the error is an *AmbiguousError. The handle
 	// of a checkpoint, "c:3", needs a conversation.
@@ -156,7 +156,7 @@ type Searcher interface {
 
 // Claims settles who does work that must be done once, by whichever process comes first.
 type Claims interface {
-	// Claim reports whether nobody has claimed a piece of work about a conversation before, and claims it. A claim lasts as
+	// Claim claims a piece of work about a conversation, and reports whether it is the first to do so. A claim lasts as
 	// long as the conversation: work that fails is not done again. An unknown conversation is ErrNotFound.
 	Claim(ctx context.Context, k Key, work string, at time.Time) (first bool, err error)
 

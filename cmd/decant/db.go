@@ -117,7 +117,7 @@ func (f *dbFlag) transcript(ctx context.Context, db store.Store, name string) (*
 	return archive.ReadTranscript(ctx, db, c.Key, store.Newest)
 }
 
-// original returns what a handle stands for, in one conversation or, if session is empty, in all.
+// original returns what a handle refers to, in one conversation or, if session is empty, in all.
 func (f *dbFlag) original(ctx context.Context, db store.Store, session string, h decant.Handle) (*store.Original, error) {
 	k, err := f.within(ctx, db, session)
 	if err != nil {
@@ -177,7 +177,7 @@ func (c *dbCheckCmd) Run(s *streams) error {
 			fmt.Fprintln(s.out, p)
 		}
 		if n := len(problems); n > 0 {
-			return inputError{fmt.Errorf("%d problems: restore a backup, or move the file away; conversations then begin anew", n)}
+			return inputError{fmt.Errorf("%d problems: restore a backup, or move the file away; conversations then start over", n)}
 		}
 		_, err = fmt.Fprintln(s.out, "the database is sound")
 		return err

@@ -36,7 +36,7 @@ func (c *encryptCmd) Run(s *streams) error {
 	case c.Decrypt:
 		return x.convert(ctx, s, x.key, nil, "decrypted")
 	case c.Anew:
-		return x.convert(ctx, s, x.key, x.to, "encrypted anew under the key "+x.to.ID())
+		return x.convert(ctx, s, x.key, x.to, "encrypted again under the key "+x.to.ID())
 	case is:
 		fmt.Fprintf(s.err, "%s is already encrypted under this key\n", x.path)
 		return nil

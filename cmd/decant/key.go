@@ -15,7 +15,7 @@ import (
 )
 
 type keyCmd struct {
-	Add    keyAddCmd    `cmd:"" help:"Make a key for a tenant. It is printed once; nobody can print it again."`
+	Add    keyAddCmd    `cmd:"" help:"Make a key for a tenant. It is printed once and cannot be shown again."`
 	List   keyListCmd   `cmd:"" help:"List the keys in the database with their tenants, limits and state."`
 	Revoke keyRevokeCmd `cmd:"" help:"Revoke keys for good. Running gateways notice within seconds."`
 }

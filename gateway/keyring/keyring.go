@@ -26,7 +26,7 @@ type Options struct {
 }
 
 // A Ring knows the keys. Until there has been a key, it admits everybody as the one local user. When the last key is
-// gone, it admits nobody. It is safe for concurrent use.
+// gone, it admits no one. It is safe for concurrent use.
 type Ring struct {
 	now   func() time.Time
 	known atomic.Pointer[known]
@@ -146,7 +146,7 @@ func (r *Ring) Allowances(tenant string) (out []store.Allowance) {
 	return out
 }
 
-// ErrKey means that a request brings no key, or one that is not in force.
+// ErrKey means that a request has no key, or one that is not in force.
 var ErrKey = errors.New("the header x-decant-key is missing, or its key is not known or was revoked")
 
 // A Pass is what a key permits. The zero value is the pass of the one local user.

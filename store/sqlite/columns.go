@@ -15,7 +15,7 @@ const (
 	inClear           // nothing
 	sealed            // encrypted for its place
 	named             // the name of a session, encrypted so that it can be looked up
-	short             // what stands for such a name
+	short             // the short form of such a name
 	hashed            // a hash, masked
 	listed            // hashes, one after the other
 )

@@ -47,7 +47,7 @@ func (c *connections) open(ctx context.Context) (err error) {
 		return err
 	}
 	if err := seclude(c.path); err != nil {
-		c.health.log.Warn("the database is open to everybody", "error", err)
+		c.health.log.Warn("every user of this machine can read the database", "error", err)
 	}
 	if c.r, err = sql.Open("sqlite", c.dsn.read()); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (c *connections) open(ctx context.Context) (err error) {
 	return err
 }
 
-// openWriter opens the write connection, and does what must be done before the database can be used.
+// openWriter opens the write connection, and upgrades the database if necessary.
 func (c *connections) openWriter(ctx context.Context, settled bool) (err error) {
 	if c.w, err = sql.Open("sqlite", c.dsn.write()); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (c *connections) leave() error {
 	c.writer.stop()
 	err := c.writer.tx.exec("PRAGMA wal_checkpoint(TRUNCATE)")
 	if err = errors.Join(err, c.shut()); err == nil && logged(c.path) && !c.health.strangers() {
-		err = fmt.Errorf("%s belongs to the database that was there before, and others use it: end them, and remove it", c.path+journals[0])
+		err = fmt.Errorf("%s belongs to the database that was there before, and other processes use it: end them, then remove it", c.path+journals[0])
 	}
 	return err
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // Convert writes a database again: encrypted under the key to, or not encrypted if to is nil. from is the key that
-// it has so far, nil for none. With two keys everything is encrypted anew, under a new data key. What Check finds wrong
+// it has so far, nil for none. With two keys everything is encrypted again, under a new data key. What Check finds wrong
 // with it stays wrong, unless it does not decrypt: then the error is store.ErrCorrupt.
 //
 // If somebody else has it open, the error is store.ErrBusy. The new file is complete and checked before
@@ -59,7 +59,7 @@ func convert(ctx context.Context, path string, from, to KeyFunc) (err error) {
 	return nil
 }
 
-// current opens a database in the usual way, which brings its form up to date, and closes it. It returns how its values
+// current opens a database in the usual way, which upgrades its format, and closes it. It returns how its values
 // are kept, and what is wrong with it.
 func current(ctx context.Context, path string, key KeyFunc) (how sealing, problems []string, err error) {
 	db, err := Open(ctx, path, Options{Key: key})
@@ -74,8 +74,8 @@ func current(ctx context.Context, path string, key KeyFunc) (how sealing, proble
 	return db.how, problems, errors.Join(err, db.Close())
 }
 
-// alone opens a database so that nobody else can. SQLite takes a database out of the form with a write-ahead log only
-// when nobody else has it open, and then everything is in the one file.
+// alone opens a database exclusively. SQLite ends write-ahead logging only if no other connection has the database
+// open, and then everything is in the one file.
 func alone(ctx context.Context, path string) (*conn, error) {
 	d := newDSN(path, Options{})
 	db, err := sql.Open("sqlite", d.with(500*time.Millisecond))
@@ -139,7 +139,7 @@ func sound(ctx context.Context, path string, key KeyFunc, known []string) error 
 	return err
 }
 
-// replace puts the new file in the place of the old one, which nobody else opens before it is released.
+// replace puts the new file in the place of the old one, which stays locked until it is released.
 func replace(release func() error, from, to string) error {
 	old, err := os.Stat(to)
 	if err != nil {

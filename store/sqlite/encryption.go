@@ -75,7 +75,7 @@ func foresee(ctx context.Context, r *sql.DB, forms fs.FS, key *seal.Key) (how se
 	return how, mode == "wal", err
 }
 
-// howKept returns how the values of a database are kept. While nobody has decided that, the error is sql.ErrNoRows.
+// howKept returns how the values of a database are kept. Before that is decided, the error is sql.ErrNoRows.
 func howKept(ctx context.Context, r rower, key *seal.Key) (sealing, error) {
 	var wrapped []byte
 	var id string
@@ -117,7 +117,7 @@ func decide(ctx context.Context, c *conn, key *seal.Key) (sealing, error) {
 		wrapped, id = seal.NewBox().Wrap(key), key.ID()
 	}
 	if _, err = c.ExecContext(ctx, "INSERT INTO encryption (one, data_key, key) VALUES (1, ?, ?)", nonNil(wrapped), id); err != nil {
-		return s, fmt.Errorf("decide whether it is encrypted: %w", err)
+		return s, fmt.Errorf("store whether it is encrypted: %w", err)
 	}
 	return unlock(wrapped, id, key)
 }
@@ -153,7 +153,7 @@ func (db *DB) rewrap(ctx context.Context, to *seal.Key) error {
 		return errors.Join(err, t.exec("PRAGMA secure_delete = off"))
 	})
 	if err == nil {
-		// Where somebody reads all the time, what the old key opens stays in the log until the log begins anew.
+		// If readers are always active, what the old key opens stays in the log until the log starts over.
 		if err = db.writer.outside(ctx, truncateLog); errors.Is(err, store.ErrBusy) {
 			err = nil
 		}

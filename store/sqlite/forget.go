@@ -182,7 +182,7 @@ func (t *tx) ids(query string, args ...any) (out []string, err error) {
 
 // clean leaves nothing in the files but what the tables hold. The index keeps the words of texts that were removed from
 // it until its parts are merged; SQLite keeps removed rows in free pages, and earlier versions of pages in the
-// write-ahead log. So the index is merged, the file is written anew, and the log is emptied.
+// write-ahead log. So the index is merged, the file rewritten and the log emptied.
 func (db *DB) clean(ctx context.Context) error {
 	if err := db.write(ctx, func(t *tx) error {
 		return t.exec("INSERT INTO search_text (search_text) VALUES ('optimize')")

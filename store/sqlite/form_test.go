@@ -132,7 +132,7 @@ func TestAFormIsMadeWhenNobodyWrites(t *testing.T) {
 	path, _ := told(t, nil)
 	release := open(t, path).Hold(t)
 	_, err := sqlite.OpenNext(t.Context(), path, sqlite.Options{Opening: time.Millisecond}, nextForm)
-	if !errors.Is(err, store.ErrBusy) || !strings.Contains(err.Error(), "brought up to date") {
+	if !errors.Is(err, store.ErrBusy) || !strings.Contains(err.Error(), "must be upgraded") {
 		t.Errorf("while another process writes: %v, want ErrBusy", err)
 	}
 	opened := make(chan error)
@@ -152,7 +152,7 @@ func TestAFormIsMadeWhenNobodyWrites(t *testing.T) {
 // TestReadOnlyKnowsItsForm guards that a database which cannot be written is read only in the form that it should have.
 func TestReadOnlyKnowsItsForm(t *testing.T) {
 	path, _ := told(t, nil)
-	if _, err := sqlite.OpenReadOnlyNext(t.Context(), path, nextForm); !errors.Is(err, store.ErrReadOnly) || !strings.Contains(err.Error(), "must be brought to") {
+	if _, err := sqlite.OpenReadOnlyNext(t.Context(), path, nextForm); !errors.Is(err, store.ErrReadOnly) || !strings.Contains(err.Error(), "must be upgraded to") {
 		t.Errorf("one of an earlier form: %v, want ErrReadOnly", err)
 	}
 	must(t, openNext(t, path, sqlite.Options{}).Close())

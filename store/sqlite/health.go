@@ -58,7 +58,7 @@ func (h *health) there() error {
 	return nil
 }
 
-// look looks whether the files are there. That they have gone is told once, and so it is that they are back.
+// look checks whether the files are there. It logs once that they are gone, and once that they are back.
 func (h *health) look() error {
 	err := h.moved()
 	if err == nil {
@@ -81,7 +81,7 @@ func (h *health) judge(err error) {
 	}
 }
 
-// lately returns the failure that counts still, nil when there is none.
+// lately returns the newest failure that still counts, or nil.
 func (h *health) lately() error {
 	if a := h.ill.Load(); a != nil && time.Since(a.time) < illness {
 		return a.error

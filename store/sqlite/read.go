@@ -43,7 +43,7 @@ func newPool(db *sql.DB, how sealing, busy time.Duration) *pool {
 	return p
 }
 
-// use calls do with a connection that nobody else uses meanwhile.
+// use calls do with a connection of its own.
 func (p *pool) use(ctx context.Context, do func(*conn) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -35,7 +35,7 @@ func writable(c *conn) error {
 }
 
 // openReadOnly opens a database that must not be written: what it holds can be read all the same. Where not even the
-// files can be made that readers need, nobody else can write either, and the file is read as it is.
+// files can be made that readers need, no other process can write either, and the file is read as it is.
 func (c *connections) openReadOnly(ctx context.Context) (err error) {
 	if info, err := os.Stat(c.path); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (c *connections) openReadOnly(ctx context.Context) (err error) {
 		return err
 	}
 	if c.how, err = howKept(ctx, c.r, c.key); errors.Is(err, sql.ErrNoRows) {
-		c.how, err = unlock(nil, "", c.key) // nobody has decided, and nobody can
+		c.how, err = unlock(nil, "", c.key) // it is not decided, and cannot be
 	}
 	if err != nil {
 		return err

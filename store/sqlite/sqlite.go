@@ -9,9 +9,9 @@
 // handed to the operating system and survives the death of the process at any moment, kill -9
 // included. A power failure may lose the newest commits, never the database;
 // [Options.SurvivePowerLoss] closes that gap for the price of a disk flush in each transaction.
-// Lost commits are not lost conversations: a client's next request brings its messages again.
+// Lost commits are not lost conversations: a client's next request contains its messages again.
 //
-// The blobs that a commit brings are compressed together, with S2, when that makes them smaller. The
+// The blobs that a commit adds are compressed together, with S2, when that makes them smaller. The
 // text index is FTS5 without a copy of the text. Index or the first search fills it.
 //
 // With a key ([Options.Key]) all content is encrypted, see package seal; columns.go names the columns. No word of it
@@ -74,7 +74,7 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	return openAs(ctx, path, o, migrations)
 }
 
-// openAs is Open with the forms that a database has had.
+// openAs is Open with the given migrations.
 func openAs(ctx context.Context, path string, o Options, forms fs.FS) (*DB, error) {
 	key, err := o.Key.key()
 	if err != nil {
