@@ -20,7 +20,7 @@ var pers = [...]string{"conversation", "tenant", "month", "day"}
 // The shares of a budget at which something happens.
 const (
 	plenty = 0.75 // up to here what is remembered of it will do
-	warn   = 0.80 // somebody is told, once
+	warn   = 0.80 // a warning is given, once
 	act    = 0.95 // it is tight, counting what the request itself may cost
 )
 

@@ -8,7 +8,7 @@ import (
 // life is how long a reservation holds whose request was never finished.
 const life = 15 * time.Minute
 
-// tallyLife is how long a sum that was read stands for what is booked, as long as there is plenty left. Other processes
+// tallyLife is how long a sum that was read counts as what is booked, as long as there is plenty left. Other processes
 // may book meanwhile; they take as long to archive an answer.
 const tallyLife = time.Second
 
@@ -182,7 +182,7 @@ func (m *memory) settle(r *Reservation) {
 	}
 }
 
-// mostNoted bounds what is remembered of each sort; when it is full it begins anew.
+// mostNoted bounds what is remembered of each sort; when it is full it is emptied.
 const mostNoted = 10_000
 
 func noting[K comparable, V any](m map[K]V, key K, v V) map[K]V {

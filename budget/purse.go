@@ -17,7 +17,7 @@ type Store interface {
 
 // A Purse holds requests against their budgets. It is safe for concurrent use.
 type Purse struct {
-	// Tell is told what log is warned of. It must return at once. Nil: nobody is told. It must not change once the purse is used.
+	// Tell gets each warning that is logged. It must return at once and not change once the purse is used. May be nil.
 	Tell func(Warning)
 
 	store  Store
@@ -64,7 +64,7 @@ func (p *Purse) Hold(ctx context.Context, r *Reservation) (ended <-chan struct{}
 	}
 	sums, err := p.spent(ctx, r)
 	if ctx.Err() != nil {
-		return nil, ctx.Err() // nobody waits for it any longer
+		return nil, ctx.Err() // the caller has given up
 	}
 	if err != nil {
 		p.log.Error("read what was spent", "error", err)

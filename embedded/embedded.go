@@ -11,7 +11,8 @@
 //
 // The rest of the program stays as it is. Conversations may outgrow the model's window: when one becomes
 // too large, the client sends less of it, and the file keeps all of it. The same happens earlier when it
-// saves money, unless engine.Options.NoEarlyPours forbids that. [DB.Engine] plans, undoes and pins;
+// saves money, unless engine.Options.NoEarlyPours forbids that. Requests without cache markers get some
+// when that saves money, unless Options.NoMarkers forbids that. [DB.Engine] plans, undoes and pins;
 // [DB.Store] finds what was said.
 package embedded
 
@@ -50,16 +51,21 @@ type Options struct {
 	// are none.
 	Budgets func(tenant string) []budget.Budget
 
+	// NoMarkers leaves cache markers to the program. Otherwise a request without markers behind its messages gets some, as
+	// long as that saves money: see engine.Adds.Markers. Without markers the provider caches nothing, and each request
+	// pays for the whole conversation again. The program's own markers stay. Engine.Adds.Markers does not matter.
+	NoMarkers bool
+
 	Engine    engine.Options
 	Transport transport.Options
-	Store     sqlite.Options
+	Store     sqlite.Options // of Open
 }
 
 // A DB is a database file of conversations, with the engine that works on it and the HTTP transport that leads to the
 // engine. It is safe for concurrent use.
 type DB struct {
 	engine    *engine.Engine
-	store     *sqlite.DB
+	store     store.Store
 	transport *transport.Transport
 }
 
@@ -70,12 +76,23 @@ func Open(ctx context.Context, path string, opts *Options) (*DB, error) {
 	if opts != nil {
 		o = *opts
 	}
-	o.Engine.Logger = cmp.Or(o.Engine.Logger, o.Logger)
 	o.Store.Logger = cmp.Or(o.Store.Logger, o.Logger)
 	s, err := sqlite.Open(ctx, path, o.Store)
 	if err != nil {
 		return nil, err
 	}
+	return New(s, &o)
+}
+
+// New starts an engine on a store that is open already; Options.Store does not matter. Nil options mean the defaults.
+// The store belongs to the DB from now on, which closes it. If New fails, it has closed the store.
+func New(s store.Store, opts *Options) (*DB, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	o.Engine.Logger = cmp.Or(o.Engine.Logger, o.Logger)
+	o.Engine.Adds.Markers = !o.NoMarkers
 	var e *engine.Engine
 	eo, err := o.withModels(s)
 	if err == nil {

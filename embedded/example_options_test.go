@@ -17,7 +17,6 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/seal"
 	"github.com/decantdev/decant/store/sqlite"
 )
 
@@ -48,25 +47,23 @@ func Example_encryption() {
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "chat.db")
-	secret := make([]byte, seal.KeySize)
-	rand.Read(secret) // or keep one in a file, and use seal.ReadKey
-	key, err := seal.ParseKey(hex.EncodeToString(secret))
-	if err != nil {
+	keyFile := filepath.Join(dir, "key") // your own belongs elsewhere: whoever has both files reads everything
+	key := make([]byte, 32)
+	rand.Read(key)
+	if err := os.WriteFile(keyFile, []byte(hex.EncodeToString(key)), 0o600); err != nil {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	db, err := embedded.Open(ctx, file, &embedded.Options{Store: sqlite.Options{Key: key}})
+	db, err := embedded.Open(ctx, file, &embedded.Options{Store: sqlite.Options{Key: sqlite.KeyFile(keyFile)}})
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("closed:", db.Close())
 	_, err = embedded.Open(ctx, file, nil)
 	fmt.Println("encrypted:", errors.Is(err, store.ErrSealed))
-	fmt.Println("the key prints as", key)
 	// Output:
 	// closed: <nil>
 	// encrypted: true
-	// the key prints as [redacted]
 }
 
 // A client that goes back and says something else begins a branch. It shares what came before, and changes

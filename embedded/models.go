@@ -8,13 +8,13 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/flush"
 	"github.com/decantdev/decant/provider"
-	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/summarize"
 )
 
 // withModels returns the engine's options with whom the account has it ask, where they name nobody else. What is worth
 // remembering is saved without an account, too, for presets that want it.
-func (o *Options) withModels(s *sqlite.DB) (engine.Options, error) {
+func (o *Options) withModels(s store.Store) (engine.Options, error) {
 	e := o.Engine
 	if o.Account != nil {
 		if err := o.ask(&e, s); err != nil {
@@ -32,7 +32,7 @@ func (o *Options) withModels(s *sqlite.DB) (engine.Options, error) {
 }
 
 // ask has an engine ask the account.
-func (o *Options) ask(e *engine.Options, s *sqlite.DB) error {
+func (o *Options) ask(e *engine.Options, s store.Store) error {
 	if e.Models.Purse == nil {
 		now, log := e.Now, e.Logger
 		if now == nil {

@@ -193,7 +193,7 @@ func (a *seeker) searchJobs(jobs int) (scores, address string) {
 
 // The walkthrough: 85,000 tokens become about 10,000, and a model that knows only what
 // it is sent still scores by the rubric and knows an address of the first round. An agent that trims to the same size does neither.
-func TestAgentLoopWalkthrough(t *testing.T) {
+func TestWalkthrough(t *testing.T) {
 	const jobs = 42
 	s := newSearch(jobs + 2)
 	api := sandbox.New(sandbox.Options{Model: sandbox.Reader{}})

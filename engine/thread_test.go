@@ -21,7 +21,7 @@ func hello() decant.Message {
 // A thread gives a view or an error, never both: a store that fails is a fault in the report.
 func TestAThreadGivesAViewOrAnError(t *testing.T) {
 	broken := errors.New("broken")
-	e, err := engine.New(store.Failed{Err: broken}, engine.Options{Logger: slog.New(slog.DiscardHandler)})
+	e, err := engine.New(store.Failed(broken), engine.Options{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

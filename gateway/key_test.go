@@ -66,7 +66,7 @@ func (d *desk) add(tenant string, l store.Limits) (text, id string) {
 	k.Created, k.Limits = d.clock(), l
 	err := d.keys.AddKey(d.t.Context(), k, store.Act{Time: d.clock()})
 	if err == nil {
-		err = d.ring.Refresh(d.t.Context(), d.keys)
+		err = d.ring.Refresh(d.t.Context(), d.keys.TenantKeys)
 	}
 	if err != nil {
 		d.t.Fatal(err)
@@ -94,7 +94,7 @@ func TestStoredKeysComeAndGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.ask("before the ring looks", alice, 200)
-	if err := d.ring.Refresh(t.Context(), d.keys); err != nil {
+	if err := d.ring.Refresh(t.Context(), d.keys.TenantKeys); err != nil {
 		t.Fatal(err)
 	}
 	d.ask("revoked", alice, 401)

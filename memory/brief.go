@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// briefHead opens what is told of memories. It says what they are, so that no line of theirs passes for the user's words.
+// briefHead is the first line of a brief. It says what they are, so that no line of theirs passes for the user's words.
 const briefHead = "[Decant memory: saved from earlier conversations. This is a record, not the user's words; what the user says now counts more. Where two lines contradict each other, the later one counts.]"
 
-// Brief returns what a model is told of items, in at most most tokens as count counts them: rules first, then what was
+// Brief returns the text about items for a model, in at most most tokens as count counts them: rules first, then what was
 // confirmed last. Of these the newest stand last. Items that are not active are left out, and what another scope says, too. It is
 // empty when there is no room for any, and says how many had no room.
 func Brief(items []Item, count func(text string) int, most int) string {

@@ -67,7 +67,7 @@ func known(it *Item, c *Confirmation) bool {
 }
 
 // Due returns the state into which an item should go now: Escalated for an active observation that was confirmed
-// EscalateAfter times, else Archived for one that nobody has confirmed for ArchiveAfter, else the state it is in. Items
+// EscalateAfter times, else Archived for one that was not confirmed for ArchiveAfter, else the state it is in. Items
 // of other kinds do not age.
 func Due(it Item, now time.Time) State { return DueAfter(it, now, EscalateAfter, ArchiveAfter) }
 

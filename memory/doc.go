@@ -12,7 +12,7 @@
 //	         │   ◀────────────
 //	Escalate │       Restore          [Due] says which step time and confirmations ask for:
 //	         ▼                        an observation with five confirmations becomes a rule,
-//	     escalated                    one that nobody confirmed for 28 days is archived.
+//	     escalated                    one not confirmed for 28 days is archived.
 //
 // An escalated observation stays where it is and names the rule that it has become; the rule names the observation.
 //

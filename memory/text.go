@@ -38,7 +38,7 @@ func clean(text string) (string, error) {
 	return cut(line, MaxText), nil
 }
 
-// masked returns the first bytes of a text, at most most of them, without credentials and without what nobody sees:
+// masked returns the first bytes of a text, at most most of them, without credentials and invisible characters:
 // that could hide a credential, or words that only a model reads.
 func masked(text string, most int) string {
 	last := rune(0)
@@ -57,7 +57,7 @@ func unseen(r rune) bool {
 	return r >= 0xad && unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// mask is what stands for a credential.
+// mask is the placeholder of a credential.
 var mask = regexp.MustCompile(`\[redacted [a-z0-9-]+\]`)
 
 // telling reports whether a text says more than the credentials that were masked in it, and what they are called.

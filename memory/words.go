@@ -12,7 +12,7 @@ var idle = map[string]bool{
 	"that": true, "also": true, "please": true, "user": true, "user's": true,
 }
 
-// significant returns the words of a text by which it is told from others: in their order, without punctuation around
+// significant returns the words that distinguish a text from others: in their order, without punctuation around
 // them, in small letters unless they are names, without the s of plurals and verbs. A sign, a number or a negation
 // stays, so that texts that say something else are never taken for one.
 func significant(text string) (out []string) {

@@ -126,8 +126,8 @@ func (s *State) Checkpoints() []*decant.Checkpoint {
 // Fixed is a version of a request's fixed part: its system prompt and its tools.
 type Fixed struct {
 	Version decant.Hash // the identity that a Head names
-	System  []byte      // as the client sent it; nil when there is none
-	Tools   []byte      // as the client sent them; nil when there are none
+	System  []byte      // as the client sent it; nil if the request has none
+	Tools   []byte      // as the client sent them; nil if the request has none
 	Tokens  int         // estimate
 }
 

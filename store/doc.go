@@ -21,6 +21,7 @@
 // Every key begins with the tenant, and no operation sees two tenants. Ids are made by the caller
 // ([IDs] makes time-ordered ones). The store itself decides nothing about conversations.
 //
-// [Store] is made of small interfaces, so that a caller can ask for what it uses. Package storetest
-// defines in tests what each of them must do; package sqlite is the embedded implementation.
+// [Store] is made of small interfaces, so that a caller can ask for what it uses. Who writes another store begins
+// with [Core] and adds the optional parts one by one. Package storetest has tests for each part; package sqlite is
+// the embedded implementation.
 package store

@@ -13,7 +13,7 @@ var (
 	// ErrConflict means that somebody else was first: load again and decide again.
 	ErrConflict = errors.New("the conversation has moved on")
 
-	// ErrNotFound means that there is no such conversation, blob, handle or job.
+	// ErrNotFound means that a conversation, a blob, a handle, a journal or a memory does not exist.
 	ErrNotFound = errors.New("not found")
 
 	// ErrInvalid means that a batch contradicts itself.

@@ -33,7 +33,7 @@ type Collected struct {
 	Blobs         int
 	Bytes         int64 // size of these blobs, as stored
 	Spends        int
-	Memories      int    // removed; those that others have confirmed go on in the words of these
+	Memories      int    // removed; one that another conversation has confirmed stays, in the words of that conversation
 	Journals      int    // removed with their conversation, or because they are as old as one that is removed
 	Proof         *Proof // of a Forget; nil after a dry run
 }

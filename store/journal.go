@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Journals keeps the sessions of agents of one's own: what has happened in each, step by step, in the words of whoever wrote it down.
-// A journal is what it takes to go on with a session in another process. It goes with its conversation: Keeper removes both.
+// Journals keeps the sessions of agents that you build: what happened in each, step by step, in the words of its writer.
+// With the journal another process can continue the session. A journal goes with its conversation: Collector removes both.
 type Journals interface {
 	// AddSteps adds steps to the end of a journal, all of them or none. When it returns nil, they survive the death of the process.
 	//

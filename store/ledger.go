@@ -25,7 +25,7 @@ type Spend struct {
 	Cost    Money        // of Usage
 	Bare    Money        // of Without
 	Rewrite Money        // part of Cost: for cache written again because Decant changed the prefix
-	Over    bool         // without Decant the request would exceed the model's window, so nobody could have sent it
+	Over    bool         // without Decant the request would exceed the model's window and could not have been sent
 	Trial   *Trial       // of a request that was only observed; else nil
 	Writes  []Write      // as in the request of the same id, where they are kept
 }

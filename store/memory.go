@@ -6,7 +6,7 @@ import (
 	"github.com/decantdev/decant/memory"
 )
 
-// Memories keeps what outlives conversations. Keeper.Forget removes it.
+// Memories keeps what outlives conversations. Collector.Forget removes it.
 type Memories interface {
 	// Memories returns the items that q selects, last confirmed first.
 	Memories(ctx context.Context, q MemoryQuery) ([]memory.Item, error)
@@ -14,9 +14,9 @@ type Memories interface {
 	// Revise lets do change what is remembered in one scope. do gets all items of the scope, the oldest first, and returns
 	// those that the scope is to have: new ones are added, changed ones changed, missing ones removed. Nothing else happens
 	// in the scope meanwhile. do must be quick and do nothing else; it may be called again. Its error is returned, and
-	// nothing has changed then. An id that another scope of the tenant has is ErrConflict. Something that comes from a
-	// conversation that there is not, and from which nothing is remembered in the scope yet, is ErrNotFound: the
-	// conversation may have been forgotten while somebody thought of what to remember.
+	// nothing has changed then. An id that another scope of the tenant has is ErrConflict. An item from a
+	// conversation that does not exist, and that the scope has no other item from, is ErrNotFound: the conversation
+	// may have been forgotten in the meantime.
 	Revise(ctx context.Context, tenant string, at memory.Scope, do func([]memory.Item) ([]memory.Item, error)) error
 }
 

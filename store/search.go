@@ -24,7 +24,7 @@ type Hit struct {
 	Time         time.Time // when the conversation last changed
 }
 
-// An Original is what a handle stands for, exactly.
+// An Original is what a handle refers to, exactly.
 type Original struct {
 	Key                      // the conversation that holds it
 	Decision decant.Decision // decision that replaced it; zero when none did

@@ -2,30 +2,47 @@ package store
 
 import (
 	"context"
-	"io"
 	"time"
 
 	"github.com/decantdev/decant"
 )
 
-// A Store is a database of conversations. All methods are safe for concurrent use and return when
-// their context ends.
+// A Store is a database of conversations with everything that Decant can keep in it. All methods are safe for
+// concurrent use and return when their context ends.
+//
+// Who writes a store need not write all of it: [Complete] makes a Store of a [Core] and of those optional parts
+// that come with it. The methods of a missing part return an error that wraps [errors.ErrUnsupported].
 type Store interface {
+	Core
+
+	// The optional parts.
+	Searcher
+	Memories
+	Claims
+	Journals
+	Keyring
+	Auditor
+	Collector
+	Checker
+	Backuper
+}
+
+// Core is the part that every store has: what an engine needs, and a list of what is stored.
+type Core interface {
 	Matcher
 	Loader
 	Committer
 	Blobs
 	Log
 	Directory
-	Searcher
 	Findings
-	Memories
-	Claims
-	Journals
-	Keyring
-	Auditor
-	Keeper
-	io.Closer // waits for commits under way; afterwards every method returns ErrClosed
+
+	// Ping reports whether the database can be read and, as far as the store has noticed lately, written. It must be
+	// cheap: readiness probes call it. A database that was opened for reading only is ErrReadOnly.
+	Ping(ctx context.Context) error
+
+	// Close waits for commits under way and closes the database. Afterwards every method returns ErrClosed.
+	Close() error
 }
 
 // A Matcher finds the conversation that a request belongs to.
@@ -91,7 +108,7 @@ type Blobs interface {
 	// tenant has no content for a hash, the error wraps ErrNotFound and names the hash.
 	Blobs(ctx context.Context, tenant string, hashes ...decant.Hash) ([][]byte, error)
 
-	// Resolve returns what a handle stands for. It looks in the conversation of the key and those that
+	// Resolve returns what a handle refers to. It looks in the conversation of the key and those that
 	// it was forked from, or in everything of the tenant if Key.ID is empty. A block's handle may have
 	// more than 8 digits; if it matches several contents, the error is an *AmbiguousError. The handle
 	// of a checkpoint, "c:3", needs a conversation.
@@ -139,7 +156,7 @@ type Searcher interface {
 
 // Claims settles who does work that must be done once, by whichever process comes first.
 type Claims interface {
-	// Claim reports whether nobody has claimed a piece of work about a conversation before, and claims it. A claim lasts as
+	// Claim claims a piece of work about a conversation, and reports whether it is the first to do so. A claim lasts as
 	// long as the conversation: work that fails is not done again. An unknown conversation is ErrNotFound.
 	Claim(ctx context.Context, k Key, work string, at time.Time) (first bool, err error)
 
@@ -157,22 +174,28 @@ type Findings interface {
 	Find(ctx context.Context, fs ...Finding) error
 }
 
-// A Keeper maintains the database itself.
-type Keeper interface {
+// A Collector removes what is stored.
+type Collector interface {
 	// GC removes conversations by the policy, and blobs that nothing refers to any more, and reports what
 	// it removed. An original is kept as long as a decision on it. What is remembered in the scope of a conversation goes
-	// with it, and so do journals of it; what is remembered of a project or a user stays.
+	// with it, and so do its journals. What is remembered of a project or a user stays.
 	GC(ctx context.Context, p Policy) (*Collected, error)
 
-	// Forget removes conversations, pinned ones too, with everything that only they hold, and leaves nothing of
-	// it in the files of the database; Collected.Proof says what a search for it found. Journals of them go, and what is
-	// remembered from them goes, too, or goes on in the words of conversations that confirmed it. Spending stays, as figures.
+	// Forget removes conversations, pinned ones too, with everything that only they hold. Journals of them go, and so
+	// does what is remembered from them, unless another conversation has confirmed it: then that one becomes its
+	// source. Spending stays, as figures. A store that can examine its own files leaves nothing in them and reports
+	// in Collected.Proof what a search for the removed content has found.
 	Forget(ctx context.Context, f Forgetting) (*Collected, error)
+}
 
-	// Check examines the database and returns what is wrong with it, nothing when it is sound.
-	// It reads everything.
+// A Checker examines itself.
+type Checker interface {
+	// Check examines the database and returns what is wrong with it, nothing if it is sound. It reads everything.
 	Check(ctx context.Context) ([]string, error)
+}
 
-	// Backup writes a consistent copy of the database to a new file, while others write.
+// A Backuper copies itself to a file. A database on a server is backed up with the tools of that server instead.
+type Backuper interface {
+	// Backup writes a consistent copy of the database to a new file, while others write. It overwrites nothing.
 	Backup(ctx context.Context, path string) error
 }

@@ -11,12 +11,11 @@ import (
 	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 )
 
 // archive writes each conversation to a file in the directory, and an index, last changed first. It
 // replaces existing files.
-func (c *exportCmd) archive(ctx context.Context, s *streams, db *sqlite.DB) error {
+func (c *exportCmd) archive(ctx context.Context, s *streams, db store.Store) error {
 	tenant, err := c.Tenant.one(ctx, db)
 	if err != nil {
 		return err
@@ -41,7 +40,7 @@ func (c *exportCmd) archive(ctx context.Context, s *streams, db *sqlite.DB) erro
 }
 
 // keep writes one conversation and returns its row of the index.
-func (c *exportCmd) keep(ctx context.Context, s *streams, db *sqlite.DB, sum *store.Summary) (report.Archived, error) {
+func (c *exportCmd) keep(ctx context.Context, s *streams, db store.Store, sum *store.Summary) (report.Archived, error) {
 	t, err := archive.ReadTranscript(ctx, db, sum.Key, store.Newest)
 	if err != nil {
 		return report.Archived{}, err

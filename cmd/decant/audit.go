@@ -6,7 +6,6 @@ import (
 
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 )
 
 type auditCmd struct {
@@ -18,7 +17,7 @@ type auditCmd struct {
 
 // Run lists the audit log, of all tenants unless one is named.
 func (c *auditCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+	return c.with(func(ctx context.Context, db store.Store) error {
 		q := store.ActQuery{Since: c.Since.since(time.Now()), Limit: c.Limit}
 		if c.Tenant.given {
 			q.Tenant = &c.Tenant.name

@@ -9,7 +9,6 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 )
 
 // takesEffect says when a change to a conversation is seen.
@@ -53,7 +52,7 @@ func (c *changeFlags) run(s *streams, action string, plan func(*engine.Engine, c
 	if err != nil {
 		return err
 	}
-	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+	return c.with(func(ctx context.Context, db store.Store) error {
 		conv, err := c.find(ctx, db, c.Session)
 		if err != nil {
 			return err

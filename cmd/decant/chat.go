@@ -393,9 +393,12 @@ func (c *chatCmd) database(o *chat.Options) (func() error, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Store.Key, err = encryptionKey(cfg); err != nil {
+	key, err := encryptionKey(cfg)
+	if err != nil {
 		return nil, err
 	}
+	o.Encrypted = key != nil
+	o.Open = func(ctx context.Context, db string) (store.Store, error) { return openStore(ctx, cfg, db) }
 	o.DB, err = databasePath(cfg.DB)
 	return nil, err
 }

@@ -32,7 +32,7 @@ var _ chat.Kept = (*kept)(nil)
 // dir returns the folder of all sessions; empty: nothing is kept beside the database. Of one that is encrypted nothing is, since what is kept of
 // files is not.
 func (k *kept) dir() string {
-	if k.chat.DB == "" || k.chat.Store.Key != nil {
+	if k.chat.DB == "" || k.chat.Encrypted {
 		return ""
 	}
 	return k.chat.DB + keptSuffix

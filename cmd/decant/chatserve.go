@@ -76,15 +76,15 @@ func (v *chatService) open(ctx context.Context, cfg *config.Config, o *chat.Opti
 	if err != nil {
 		return err
 	}
-	if v.db, err = embedded.Open(ctx, o.DB, &embedded.Options{
-		Account: o.Account, Store: o.Store, Logger: log, Recall: true, Budgets: v.allowed,
+	if v.db, err = o.Database(ctx, &embedded.Options{
+		Account: o.Account, Logger: log, Recall: true, Budgets: v.allowed, NoMarkers: !cfg.AddMarkers,
 		Engine: engine.Options{
-			Preset: policy, Catalog: o.Catalog, Window: cfg.Window, Budgets: budgetsOf(cfg), Adds: engine.Adds{DropBlock: cfg.DropBlock, Markers: cfg.AddMarkers},
+			Preset: policy, Catalog: o.Catalog, Window: cfg.Window, Budgets: budgetsOf(cfg), Adds: engine.Adds{DropBlock: cfg.DropBlock},
 		},
 	}); err != nil {
-		return advised(err)
+		return err
 	}
-	if v.ring, err = storedKeys(ctx, cfg, v.db.Store(), log); err != nil {
+	if v.ring, err = storedKeys(ctx, cfg, v.db.Store().TenantKeys, log); err != nil {
 		return err
 	}
 	v.server, err = chatserver.New(chatserver.Options{
@@ -97,7 +97,7 @@ func (v *chatService) open(ctx context.Context, cfg *config.Config, o *chat.Opti
 	if err != nil {
 		return err
 	}
-	if v.edge, err = newEdge(ctx, cfg, v.ring, v.db.Store(), log); err != nil {
+	if v.edge, err = newEdge(ctx, cfg, v.ring, v.db.Store().TenantKeys, log); err != nil {
 		return err
 	}
 	v.http = front.Server(v.server, log)

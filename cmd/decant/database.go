@@ -3,22 +3,46 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"time"
 
-	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
 
-// A database is what a service needs of its store.
-type database interface {
-	engine.Store
-	store.Keyring
-	io.Closer
-	Ping(context.Context) error
+// databasePath returns the file of the database that the settings name, the user's own for the empty name.
+func databasePath(name string) (string, error) {
+	if name != "" {
+		return name, nil
+	}
+	return sqlite.DefaultPath()
+}
+
+// openStore opens a database with the key that the settings name. The caller closes it.
+func openStore(ctx context.Context, c *config.Config, path string) (store.Store, error) {
+	return openWith(ctx, c, path, sqlite.Options{})
+}
+
+// openWith is openStore with options. Its other callers are services.
+func openWith(ctx context.Context, c *config.Config, path string, o sqlite.Options) (store.Store, error) {
+	key, err := encryptionKey(c)
+	if err != nil {
+		return nil, err
+	}
+	o.Key = secretOf(key)
+	db, err := sqlite.Open(ctx, path, o)
+	if err != nil { // and no *sqlite.DB that is nil in an interface that is not
+		return nil, advised(err)
+	}
+	return db, nil
+}
+
+// A serviceStore is the database of a service.
+type serviceStore struct {
+	store.Store
+	failed   error // why it cannot be opened: everything fails with it; nil: it is open
+	readOnly bool  // it was opened for reading only
 }
 
 // survivable are the states of a database that need not stop an agent: its requests are forwarded.
@@ -26,35 +50,41 @@ var survivable = []error{store.ErrCorrupt, store.ErrNewer, store.ErrReadOnly, st
 
 // The messages when a database cannot be used.
 const (
-	forwarding = "requests are forwarded as they come, and nothing of them is kept, until the database can be used"
-	readsOnly  = "the database must not be written: what it holds is used, nothing is added to it, and requests are forwarded without new decisions"
+	forwarding = "the database cannot be used; until it can, requests are forwarded unchanged and nothing is stored"
+	readsOnly  = "the database is read-only: stored decisions apply, new ones are not made, and nothing is stored"
 )
 
 // opening is how long to wait for a database that another process has locked, before requests are forwarded.
 const opening = 2 * time.Second
 
-// openDatabase opens the database of a service. A database that cannot be used stops no agent: requests are forwarded
+// openService opens the database of a service. A database that cannot be used stops no agent: requests are forwarded
 // unchanged, and log, answers and /readyz say why. A wrong path is an error. A wrong key is one too, because otherwise
 // text that should be encrypted would be stored in clear.
-func openDatabase(ctx context.Context, c *config.Config, path string, log *slog.Logger) (database, error) {
-	db, err := tryDatabase(ctx, c, path, log)
+func openService(ctx context.Context, c *config.Config, path string, log *slog.Logger) (*serviceStore, error) {
+	db, err := tryService(ctx, c, path, log)
 	for _, state := range survivable {
 		if errors.Is(err, state) {
 			log.Error(forwarding, "error", err.Error())
-			return store.Failed{Err: err}, nil
+			return failedStore(err), nil
 		}
 	}
 	return db, err
 }
 
-// tryDatabase opens a database, with the key that is in its file now.
-func tryDatabase(ctx context.Context, c *config.Config, path string, log *slog.Logger) (database, error) {
-	db, err := openStore(ctx, c, path, sqlite.Options{Opening: opening, Logger: log})
+// failedStore returns what takes the place of a database that cannot be opened.
+func failedStore(err error) *serviceStore {
+	return &serviceStore{Store: store.Failed(err), failed: err}
+}
+
+// tryService opens a database, with the key that is in its file now.
+func tryService(ctx context.Context, c *config.Config, path string, log *slog.Logger) (*serviceStore, error) {
+	db, err := openWith(ctx, c, path, sqlite.Options{Opening: opening, Logger: log})
 	if err != nil {
 		return nil, err
 	}
-	if db.ReadOnly() {
+	readOnly := errors.Is(db.Ping(ctx), store.ErrReadOnly)
+	if readOnly {
 		log.Error(readsOnly, "db", path)
 	}
-	return db, nil
+	return &serviceStore{Store: db, readOnly: readOnly}, nil
 }

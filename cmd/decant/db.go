@@ -16,7 +16,6 @@ import (
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/token"
 )
 
@@ -39,7 +38,7 @@ func (f *dbFlag) settings() (*config.Config, error) {
 }
 
 // engine returns an engine that decides as the gateway does.
-func (f *dbFlag) engine(db *sqlite.DB, catalog *token.Catalog, window int, name string) (*engine.Engine, error) {
+func (f *dbFlag) engine(db store.Store, catalog *token.Catalog, window int, name string) (*engine.Engine, error) {
 	c, err := f.settings()
 	if err != nil {
 		return nil, err
@@ -56,7 +55,7 @@ func (f *dbFlag) engine(db *sqlite.DB, catalog *token.Catalog, window int, name 
 }
 
 // open opens the database, which must exist. The caller must close it.
-func (f *dbFlag) open(ctx context.Context) (*sqlite.DB, error) {
+func (f *dbFlag) open(ctx context.Context) (store.Store, error) {
 	c, err := f.settings()
 	if err != nil {
 		return nil, err
@@ -65,7 +64,7 @@ func (f *dbFlag) open(ctx context.Context) (*sqlite.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := openStore(ctx, c, path, sqlite.Options{})
+	db, err := openStore(ctx, c, path)
 	if errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNewer) {
 		return nil, inputError{err}
 	}
@@ -73,7 +72,7 @@ func (f *dbFlag) open(ctx context.Context) (*sqlite.DB, error) {
 }
 
 // with runs do with the open database.
-func (f *dbFlag) with(do func(context.Context, *sqlite.DB) error) error {
+func (f *dbFlag) with(do func(context.Context, store.Store) error) error {
 	ctx := context.Background()
 	db, err := f.open(ctx)
 	if err != nil {
@@ -83,7 +82,7 @@ func (f *dbFlag) with(do func(context.Context, *sqlite.DB) error) error {
 }
 
 // find returns the conversation that a name means.
-func (f *dbFlag) find(ctx context.Context, db *sqlite.DB, name string) (*store.Summary, error) {
+func (f *dbFlag) find(ctx context.Context, db store.Store, name string) (*store.Summary, error) {
 	tenant, err := f.Tenant.one(ctx, db)
 	if err != nil {
 		return nil, err
@@ -110,7 +109,7 @@ func candidates(found []store.Summary) string {
 }
 
 // transcript reads the conversation that a name means.
-func (f *dbFlag) transcript(ctx context.Context, db *sqlite.DB, name string) (*archive.Transcript, error) {
+func (f *dbFlag) transcript(ctx context.Context, db store.Store, name string) (*archive.Transcript, error) {
 	c, err := f.find(ctx, db, name)
 	if err != nil {
 		return nil, err
@@ -118,8 +117,8 @@ func (f *dbFlag) transcript(ctx context.Context, db *sqlite.DB, name string) (*a
 	return archive.ReadTranscript(ctx, db, c.Key, store.Newest)
 }
 
-// original returns what a handle stands for, in one conversation or, if session is empty, in all.
-func (f *dbFlag) original(ctx context.Context, db *sqlite.DB, session string, h decant.Handle) (*store.Original, error) {
+// original returns what a handle refers to, in one conversation or, if session is empty, in all.
+func (f *dbFlag) original(ctx context.Context, db store.Store, session string, h decant.Handle) (*store.Original, error) {
 	k, err := f.within(ctx, db, session)
 	if err != nil {
 		return nil, err
@@ -141,7 +140,7 @@ func (f *dbFlag) original(ctx context.Context, db *sqlite.DB, session string, h 
 
 // within returns where to look for a handle: in the conversation that session means, or in everything of the tenant if
 // session is empty.
-func (f *dbFlag) within(ctx context.Context, db *sqlite.DB, session string) (store.Key, error) {
+func (f *dbFlag) within(ctx context.Context, db store.Store, session string) (store.Key, error) {
 	if session == "" {
 		tenant, err := f.Tenant.one(ctx, db)
 		return store.Key{Tenant: tenant}, err
@@ -165,7 +164,7 @@ type dbCheckCmd struct {
 
 // Run checks the database. A problem is an error.
 func (c *dbCheckCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+	return c.with(func(ctx context.Context, db store.Store) error {
 		var problems []string
 		err := s.working("checking the database", func() (err error) {
 			problems, err = db.Check(ctx)
@@ -178,7 +177,7 @@ func (c *dbCheckCmd) Run(s *streams) error {
 			fmt.Fprintln(s.out, p)
 		}
 		if n := len(problems); n > 0 {
-			return inputError{fmt.Errorf("%d problems: restore a backup, or move the file away; conversations then begin anew", n)}
+			return inputError{fmt.Errorf("%d problems: restore a backup, or move the file away; conversations then start over", n)}
 		}
 		_, err = fmt.Fprintln(s.out, "the database is sound")
 		return err
@@ -195,7 +194,7 @@ func (c *dbBackupCmd) Run(s *streams) error {
 	if _, err := os.Stat(c.File); err == nil {
 		return usageError{fmt.Errorf("%s exists already: name a new file", c.File)}
 	}
-	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+	return c.with(func(ctx context.Context, db store.Store) error {
 		return s.working("writing "+c.File, func() error { return db.Backup(ctx, c.File) })
 	})
 }

@@ -116,6 +116,7 @@ func (d *demo) open(ctx context.Context) (err error) {
 			Window: demoWindow, NoEarlyPours: true, // early pours would delay the full window that the demo shows
 			Now: d.now, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, // the result must not depend on the speed of this machine
 		},
+		NoMarkers: true, // as the same client without Decant, to which it is compared
 		Transport: transport.Options{Project: "demo"},
 		Store:     sqlite.Options{Now: d.now},
 	})

@@ -11,7 +11,6 @@ import (
 	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/wire"
 )
 
@@ -23,7 +22,7 @@ type diffCmd struct {
 
 // Run prints what Decant changed in what the model sees, as a unified diff.
 func (c *diffCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+	return c.with(func(ctx context.Context, db store.Store) error {
 		before, after, err := c.texts(ctx, db)
 		if err != nil {
 			return err
@@ -32,7 +31,7 @@ func (c *diffCmd) Run(s *streams) error {
 	})
 }
 
-func (c *diffCmd) texts(ctx context.Context, db *sqlite.DB) (before, after report.Text, err error) {
+func (c *diffCmd) texts(ctx context.Context, db store.Store) (before, after report.Text, err error) {
 	child, of, is, err := c.child(ctx, db)
 	if err != nil {
 		return before, after, err
@@ -59,7 +58,7 @@ func (c *diffCmd) texts(ctx context.Context, db *sqlite.DB) (before, after repor
 }
 
 // around returns the view as it was before a checkpoint was made, and after.
-func (c *diffCmd) around(ctx context.Context, db *sqlite.DB, k store.Key) (before, after report.Text, err error) {
+func (c *diffCmd) around(ctx context.Context, db store.Store, k store.Key) (before, after report.Text, err error) {
 	n, err := strconv.Atoi(strings.TrimPrefix(c.Checkpoint, "c:"))
 	if err != nil {
 		return before, after, usageError{fmt.Errorf("%q is not a checkpoint: write c:1", c.Checkpoint)}

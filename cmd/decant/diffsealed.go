@@ -11,12 +11,11 @@ import (
 	"github.com/decantdev/decant/agent/team"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/wire"
 )
 
 // child returns the session of a delegate that the second argument names; false: it names a checkpoint, or nothing.
-func (c *diffCmd) child(ctx context.Context, db *sqlite.DB) (j store.Journal, of string, ok bool, err error) {
+func (c *diffCmd) child(ctx context.Context, db store.Store) (j store.Journal, of string, ok bool, err error) {
 	if c.Checkpoint == "" || strings.HasPrefix(c.Checkpoint, "c:") {
 		return j, "", false, nil
 	}
@@ -33,7 +32,7 @@ func (c *diffCmd) child(ctx context.Context, db *sqlite.DB) (j store.Journal, of
 }
 
 // journals returns the sessions of agents that a name may mean.
-func (c *diffCmd) journals(ctx context.Context, db *sqlite.DB, name string) ([]store.Journal, error) {
+func (c *diffCmd) journals(ctx context.Context, db store.Store, name string) ([]store.Journal, error) {
 	tenant, err := c.Tenant.one(ctx, db)
 	if err != nil {
 		return nil, err
@@ -43,7 +42,7 @@ func (c *diffCmd) journals(ctx context.Context, db *sqlite.DB, name string) ([]s
 
 // sealed returns what a delegate began with, as the model that delegated was sent it, and what the delegate was sent for its last answer. Both
 // are made once more from what is stored, and are exact.
-func (c *diffCmd) sealed(ctx context.Context, db *sqlite.DB, child store.Key, of string) (before, after report.Text, err error) {
+func (c *diffCmd) sealed(ctx context.Context, db store.Store, child store.Key, of string) (before, after report.Text, err error) {
 	snap, err := agent.FindMoment(ctx, db, db, store.Key{Tenant: child.Tenant, ID: of}, c.Session)
 	if errors.Is(err, agent.ErrNoAnswer) {
 		return before, after, inputError{fmt.Errorf("%s has not begun with a snapshot %q: \"decant chat --team\" says which one it was when it delegates", child.ID, c.Session)}

@@ -12,7 +12,7 @@ import (
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/doctor"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/store/seal"
 	"github.com/decantdev/decant/token"
 )
 
@@ -54,9 +54,12 @@ func (c *doctorCmd) Run(s *streams) error {
 // database returns the database of the settings and the tenants that the command is about.
 func (c *doctorCmd) database(cfg *config.Config) (d doctor.Database) {
 	if d.Path, d.Err = databasePath(cfg.DB); d.Err == nil {
-		_, d.Err = encryptionKey(cfg)
+		var key *seal.Key
+		if key, d.Err = encryptionKey(cfg); key != nil {
+			d.Key = key.ID()
+		}
 	}
-	d.Open = func(ctx context.Context) (doctor.Store, error) { return openStore(ctx, cfg, d.Path, sqlite.Options{}) }
+	d.Open = func(ctx context.Context) (doctor.Store, error) { return openStore(ctx, cfg, d.Path) }
 	d.Tenants = func(ctx context.Context, db store.Directory) ([]string, error) {
 		tenants, err := c.Tenant.chosen(ctx, db, &c.allFlag)
 		if usage := (usageError{}); errors.As(err, &usage) {

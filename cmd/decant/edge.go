@@ -17,7 +17,6 @@ import (
 	"github.com/decantdev/decant/internal/cert"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/front"
-	"github.com/decantdev/decant/store"
 )
 
 // An edge is where a server meets its clients: listeners, certificate and keys, and the goroutines that keep them up
@@ -25,7 +24,7 @@ import (
 type edge struct {
 	cfg      *config.Config
 	keys     *keyring.Ring
-	store    store.Keyring
+	stored   keyring.Source
 	log      *slog.Logger
 	listener net.Listener
 	pair     *cert.Pair   // nil: without TLS
@@ -42,8 +41,8 @@ const (
 )
 
 // newEdge opens the listener of a server, and keeps its certificate and the keys that are stored up to date until the context ends.
-func newEdge(ctx context.Context, c *config.Config, keys *keyring.Ring, stored store.Keyring, log *slog.Logger) (*edge, error) {
-	e := &edge{cfg: c, keys: keys, store: stored, log: log}
+func newEdge(ctx context.Context, c *config.Config, keys *keyring.Ring, stored keyring.Source, log *slog.Logger) (*edge, error) {
+	e := &edge{cfg: c, keys: keys, stored: stored, log: log}
 	if err := e.listen(); err != nil {
 		return nil, err
 	}
@@ -136,7 +135,7 @@ func (e *edge) reload(ctx context.Context, settings func() (*config.Config, erro
 			e.log.Warn("settings other than keys have changed; they take effect at the next start")
 		}
 	}
-	if err := e.keys.Refresh(ctx, e.store); err != nil {
+	if err := e.keys.Refresh(ctx, e.stored); err != nil {
 		e.keysChanged(err)
 	}
 	if e.pair != nil {

@@ -36,7 +36,7 @@ func (c *encryptCmd) Run(s *streams) error {
 	case c.Decrypt:
 		return x.convert(ctx, s, x.key, nil, "decrypted")
 	case c.Anew:
-		return x.convert(ctx, s, x.key, x.to, "encrypted anew under the key "+x.to.ID())
+		return x.convert(ctx, s, x.key, x.to, "encrypted again under the key "+x.to.ID())
 	case is:
 		fmt.Fprintf(s.err, "%s is already encrypted under this key\n", x.path)
 		return nil
@@ -78,7 +78,7 @@ func (c *encryptCmd) encryption() (x encryption, err error) {
 
 // encrypted reports whether the database is encrypted under the key.
 func (x *encryption) encrypted(ctx context.Context) (bool, error) {
-	db, err := sqlite.Open(ctx, x.path, sqlite.Options{Key: x.key})
+	db, err := sqlite.Open(ctx, x.path, sqlite.Options{Key: x.key.Secret})
 	if errors.Is(err, store.ErrUnsealed) {
 		return false, nil
 	}
@@ -90,14 +90,10 @@ func (x *encryption) encrypted(ctx context.Context) (bool, error) {
 
 // convert writes the database again and records that in the audit log.
 func (x *encryption) convert(ctx context.Context, s *streams, from, to *seal.Key, what string) error {
-	if err := s.working("writing "+x.path+" anew", func() error { return sqlite.Convert(ctx, x.path, from, to) }); err != nil {
+	if err := s.working("rewriting "+x.path, func() error { return sqlite.Convert(ctx, x.path, secretOf(from), secretOf(to)) }); err != nil {
 		return err
 	}
-	db, err := sqlite.Open(ctx, x.path, sqlite.Options{Key: to})
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(audited(ctx, db, act("encrypt", "", "", what)), db.Close()); err != nil {
+	if err := x.audit(ctx, to, what); err != nil {
 		return err
 	}
 	fmt.Fprintf(s.err, "%s is %s; remove older copies from disks and backups yourself\n", x.path, what)
@@ -109,17 +105,22 @@ func (x *encryption) convert(ctx context.Context, s *streams, from, to *seal.Key
 
 // rotate changes the outside key.
 func (x *encryption) rotate(ctx context.Context, s *streams) error {
-	db, err := sqlite.Open(ctx, x.path, sqlite.Options{Key: x.key})
-	if err != nil {
+	if err := sqlite.Rotate(ctx, x.path, x.key.Secret, x.to.Secret); err != nil {
 		return err
 	}
 	what := fmt.Sprintf("the key was changed from %s to %s", x.key.ID(), x.to.ID())
-	if err = db.Rotate(ctx, x.to); err == nil {
-		err = audited(ctx, db, act("encrypt", "", "", what))
-	}
-	if err = errors.Join(err, db.Close()); err != nil {
+	if err := x.audit(ctx, x.to, what); err != nil {
 		return err
 	}
 	fmt.Fprintf(s.err, "%s: %s. Name the new file in the settings before anything opens it again; the old key still opens older backups\n", x.path, what)
 	return nil
+}
+
+// audit records in the audit log what was done. The key is the one that opens the database now.
+func (x *encryption) audit(ctx context.Context, key *seal.Key, what string) error {
+	db, err := sqlite.Open(ctx, x.path, sqlite.Options{Key: secretOf(key)})
+	if err != nil {
+		return err
+	}
+	return errors.Join(audited(ctx, db, act("encrypt", "", "", what)), db.Close())
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/lookup"
-	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/store"
 )
 
 type expandCmd struct {
@@ -24,7 +24,7 @@ func (c *expandCmd) Run(s *streams) error {
 	if c.File != "" {
 		return c.file(s)
 	}
-	err := c.with(func(ctx context.Context, db *sqlite.DB) error {
+	err := c.with(func(ctx context.Context, db store.Store) error {
 		o, err := c.original(ctx, db, c.Session, decant.Handle(c.Handle))
 		if err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/legal"
-	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/wire"
 )
 
@@ -35,7 +35,7 @@ func (c *exportCmd) Run(s *streams) error {
 	case c.Archive != "" && c.Session != "":
 		return usageError{fmt.Errorf("name a conversation, or a directory with --archive, which is for all of them: not both %s and %s", c.Session, c.Archive)}
 	}
-	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+	return c.with(func(ctx context.Context, db store.Store) error {
 		if c.Archive != "" {
 			return c.archive(ctx, s, db)
 		}

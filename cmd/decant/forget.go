@@ -11,7 +11,6 @@ import (
 	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 )
 
 type forgetCmd struct {
@@ -28,7 +27,7 @@ func (c *forgetCmd) Run(s *streams) error {
 	if c.Session == "" && !c.Tenant.given {
 		return usageError{errors.New("what do you want to forget? Name a conversation, or a tenant with --tenant")}
 	}
-	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+	return c.with(func(ctx context.Context, db store.Store) error {
 		f, err := c.chosen(ctx, db)
 		if err != nil {
 			return err
@@ -60,7 +59,7 @@ func (c *forgetCmd) Run(s *streams) error {
 
 // chosen returns what to forget: all conversations of a session if its full name is given, or the one conversation that
 // a name means.
-func (c *forgetCmd) chosen(ctx context.Context, db *sqlite.DB) (f store.Forgetting, err error) {
+func (c *forgetCmd) chosen(ctx context.Context, db store.Store) (f store.Forgetting, err error) {
 	if f.Tenant, err = c.Tenant.one(ctx, db); err != nil || c.Session == "" {
 		return f, err
 	}
@@ -82,7 +81,7 @@ func (c *forgetCmd) chosen(ctx context.Context, db *sqlite.DB) (f store.Forgetti
 }
 
 // forget does it, or says what it would do.
-func (c *forgetCmd) forget(ctx context.Context, s *streams, db *sqlite.DB, f store.Forgetting, known []store.Summary) error {
+func (c *forgetCmd) forget(ctx context.Context, s *streams, db store.Store, f store.Forgetting, known []store.Summary) error {
 	var done *store.Collected
 	err := s.working("forgetting", func() (err error) {
 		done, err = db.Forget(ctx, f)

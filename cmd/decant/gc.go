@@ -11,7 +11,6 @@ import (
 	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 )
 
 type gcCmd struct {
@@ -34,7 +33,7 @@ func (c *gcCmd) Run(s *streams) error {
 			return usageError{fmt.Errorf("nothing says what to remove: give --size with --no-age")}
 		}
 	}
-	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+	return c.with(func(ctx context.Context, db store.Store) error {
 		known, err := c.known(ctx, db)
 		if err != nil {
 			return err
@@ -76,7 +75,7 @@ type knownBefore struct {
 	conversations []store.Summary
 }
 
-func (c *gcCmd) known(ctx context.Context, db *sqlite.DB) (k knownBefore, err error) {
+func (c *gcCmd) known(ctx context.Context, db store.Store) (k knownBefore, err error) {
 	tenants, err := c.Tenant.chosen(ctx, db, &c.allFlag)
 	if err != nil {
 		return k, err

@@ -12,11 +12,10 @@ import (
 	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 )
 
 type keyCmd struct {
-	Add    keyAddCmd    `cmd:"" help:"Make a key for a tenant. It is printed once; nobody can print it again."`
+	Add    keyAddCmd    `cmd:"" help:"Make a key for a tenant. It is printed once and cannot be shown again."`
 	List   keyListCmd   `cmd:"" help:"List the keys in the database with their tenants, limits and state."`
 	Revoke keyRevokeCmd `cmd:"" help:"Revoke keys for good. Running gateways notice within seconds."`
 }
@@ -34,7 +33,7 @@ func (f *keyFlags) of() *dbFlag {
 }
 
 // with runs do with the open database. With create it makes a database that does not exist.
-func (f *keyFlags) with(create bool, do func(context.Context, *sqlite.DB) error) error {
+func (f *keyFlags) with(create bool, do func(context.Context, store.Store) error) error {
 	of := f.of()
 	if !create {
 		return of.with(do)
@@ -48,7 +47,7 @@ func (f *keyFlags) with(create bool, do func(context.Context, *sqlite.DB) error)
 		return err
 	}
 	ctx := context.Background()
-	db, err := openStore(ctx, c, path, sqlite.Options{})
+	db, err := openStore(ctx, c, path)
 	if err != nil && !errors.As(err, new(usageError)) {
 		err = inputError{err}
 	}
@@ -88,7 +87,7 @@ func (c *keyAddCmd) Run(s *streams) error {
 	}
 	text, k := keyring.Make(c.Tenant)
 	k.Note, k.Limits, k.Created = c.Note, limits, time.Now()
-	return c.with(true, func(ctx context.Context, db *sqlite.DB) error {
+	return c.with(true, func(ctx context.Context, db store.Store) error {
 		before, err := db.TenantKeys(ctx)
 		if err == nil {
 			err = db.AddKey(ctx, k, act("key add", "", "", ""))
@@ -155,7 +154,7 @@ type keyListCmd struct {
 
 // Run lists keys, without their secrets.
 func (c *keyListCmd) Run(s *streams) error {
-	return c.with(false, func(ctx context.Context, db *sqlite.DB) error {
+	return c.with(false, func(ctx context.Context, db store.Store) error {
 		keys, err := db.TenantKeys(ctx)
 		if err != nil {
 			return err
@@ -201,7 +200,7 @@ type keyRevokeCmd struct {
 
 // Run revokes keys.
 func (c *keyRevokeCmd) Run(s *streams) error {
-	return c.with(false, func(ctx context.Context, db *sqlite.DB) error {
+	return c.with(false, func(ctx context.Context, db store.Store) error {
 		for _, id := range c.ID {
 			err := db.RevokeKey(ctx, id, act("key revoke", "", "", ""))
 			if errors.Is(err, store.ErrNotFound) {

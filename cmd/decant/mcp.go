@@ -14,7 +14,6 @@ import (
 	"github.com/decantdev/decant/internal/notebook"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 )
 
 type mcpCmd struct {
@@ -58,12 +57,12 @@ func projectScope(dir string) (memory.Scope, error) {
 type opener struct {
 	flags  *dbFlag
 	mu     sync.Mutex
-	db     *sqlite.DB
+	db     store.Store
 	tenant string
 }
 
 // open returns the database and the tenant.
-func (o *opener) open(ctx context.Context) (*sqlite.DB, string, error) {
+func (o *opener) open(ctx context.Context) (store.Store, string, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.db != nil {

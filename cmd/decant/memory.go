@@ -15,7 +15,6 @@ import (
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 )
 
 type memoryCmd struct {
@@ -40,7 +39,7 @@ type memoryListCmd struct {
 
 // Run lists memories.
 func (c *memoryListCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+	return c.with(func(ctx context.Context, db store.Store) error {
 		found, err := c.found(ctx, db)
 		if err != nil {
 			return err
@@ -59,7 +58,7 @@ func (c *memoryListCmd) Run(s *streams) error {
 }
 
 // found returns what the flags select, but for its kind.
-func (c *memoryListCmd) found(ctx context.Context, db *sqlite.DB) ([]lookup.Memory, error) {
+func (c *memoryListCmd) found(ctx context.Context, db store.Store) ([]lookup.Memory, error) {
 	tenants, err := c.Tenant.chosen(ctx, db, &c.allFlag)
 	if err != nil {
 		return nil, err
@@ -89,7 +88,7 @@ type memoryShowCmd struct {
 
 // Run prints a memory.
 func (c *memoryShowCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+	return c.with(func(ctx context.Context, db store.Store) error {
 		tenant, items, err := remembered(ctx, db, &c.dbFlag, c.ID)
 		if err != nil {
 			return err
@@ -103,7 +102,7 @@ func (c *memoryShowCmd) Run(s *streams) error {
 }
 
 // remembered returns the items that names mean, and their tenant.
-func remembered(ctx context.Context, db *sqlite.DB, f *dbFlag, names ...string) (tenant string, items []memory.Item, err error) {
+func remembered(ctx context.Context, db store.Store, f *dbFlag, names ...string) (tenant string, items []memory.Item, err error) {
 	if tenant, err = f.Tenant.one(ctx, db); err != nil {
 		return "", nil, err
 	}
@@ -130,7 +129,7 @@ type memoryForgetCmd struct {
 // Run removes memories and leaves nothing of their texts in the files of the database. The conversations that they come
 // from stay.
 func (c *memoryForgetCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+	return c.with(func(ctx context.Context, db store.Store) error {
 		tenant, items, err := remembered(ctx, db, &c.dbFlag, c.ID...)
 		if err != nil {
 			return err
@@ -155,7 +154,7 @@ func (c *memoryForgetCmd) Run(s *streams) error {
 }
 
 // forget does it, and says what a search for the removed texts has found.
-func (c *memoryForgetCmd) forget(ctx context.Context, s *streams, db *sqlite.DB, f store.Forgetting) error {
+func (c *memoryForgetCmd) forget(ctx context.Context, s *streams, db store.Store, f store.Forgetting) error {
 	var done *store.Collected
 	err := s.working("forgetting", func() (err error) {
 		done, err = db.Forget(ctx, f)
@@ -175,7 +174,7 @@ type memoryRestoreCmd struct {
 
 // Run restores archived memories.
 func (c *memoryRestoreCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+	return c.with(func(ctx context.Context, db store.Store) error {
 		tenant, items, err := remembered(ctx, db, &c.dbFlag, c.ID...)
 		if err != nil {
 			return err
@@ -207,7 +206,7 @@ type memoryExportCmd struct {
 
 // Run writes all memories, archived ones too.
 func (c *memoryExportCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+	return c.with(func(ctx context.Context, db store.Store) error {
 		tenants, err := c.Tenant.chosen(ctx, db, &c.allFlag)
 		if err != nil {
 			return err

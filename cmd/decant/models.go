@@ -139,7 +139,7 @@ func rate(r token.Rate) string {
 
 // writeJSON writes v as indented JSON with a newline at its end.
 func writeJSON(w interface{ Write([]byte) (int, error) }, v any) error {
-	// In databases of earlier versions, names that a client has chosen may not be UTF-8.
+	// What a client has sent may not be UTF-8.
 	err := json.MarshalWrite(w, v, jsontext.Multiline(true), jsontext.WithIndent("  "), json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err == nil {
 		_, err = w.Write([]byte{'\n'})

@@ -12,7 +12,6 @@ import (
 	"github.com/decantdev/decant/internal/notebook"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/memory"
-	"github.com/decantdev/decant/store/sqlite"
 )
 
 // notebookFlag holds the flags of all commands of the notebook.
@@ -37,7 +36,7 @@ func (f *notebookFlag) book(do func(context.Context, *notebook.Book) error) (err
 	if err != nil {
 		return err
 	}
-	db, err := openStore(ctx, c, path, sqlite.Options{})
+	db, err := openStore(ctx, c, path)
 	if err != nil {
 		return err
 	}

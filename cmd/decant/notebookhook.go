@@ -14,7 +14,7 @@ import (
 	"github.com/decantdev/decant/internal/notebook/hook"
 	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/memory"
-	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
 
@@ -26,7 +26,7 @@ type notebookHookCmd struct {
 
 // Run answers the hook. Whatever fails is said on standard error only: a hook must not stop an agent.
 func (c *notebookHookCmd) Run(s *streams) error {
-	var opened *sqlite.DB
+	var opened store.Store
 	done := make(chan error, 1)
 	go func() {
 		done <- hook.Run(context.Background(), c.Event, s.in, s.out, c.Tokens, func(ctx context.Context, dir string) (hook.Book, error) {
@@ -50,7 +50,7 @@ func (c *notebookHookCmd) Run(s *streams) error {
 }
 
 // book returns the notebook of a folder, and the database that it is in.
-func (c *notebookHookCmd) book(ctx context.Context, dir string) (hook.Book, *sqlite.DB, error) {
+func (c *notebookHookCmd) book(ctx context.Context, dir string) (hook.Book, store.Store, error) {
 	root, err := rootOf(dir)
 	if err != nil {
 		return nil, nil, err

@@ -14,7 +14,6 @@ import (
 	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 )
 
 type notebookReportCmd struct {
@@ -76,7 +75,7 @@ func (c *notebookReportCmd) stored(v *monthly.Values, p lookup.Period) error {
 	if missing, err := c.missing(); err != nil || missing {
 		return err
 	}
-	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+	return c.with(func(ctx context.Context, db store.Store) error {
 		l, err := (&reportCmd{dbFlag: c.dbFlag}).ledger(ctx, db, catalog, p)
 		if err != nil {
 			return err

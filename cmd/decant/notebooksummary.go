@@ -15,7 +15,6 @@ import (
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
@@ -107,7 +106,7 @@ func (f *notebookFlag) ask(ctx context.Context, s *streams, cfg *config.Config, 
 }
 
 // asker returns what asks the configured model.
-func (f *notebookFlag) asker(cfg *config.Config, db *sqlite.DB) (provider.Asker, error) {
+func (f *notebookFlag) asker(cfg *config.Config, db store.Store) (provider.Asker, error) {
 	p, err := presetAt(cfg.Preset, cfg.Early)
 	if err != nil {
 		return nil, err

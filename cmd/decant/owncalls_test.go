@@ -64,8 +64,8 @@ func serveWith(t *testing.T, settings string) (out asked) {
 	mine := converse(t, srv, 12)
 	w := httptest.NewRecorder()
 	srv.gateway.ServeHTTP(w, httptest.NewRequest("GET", "http://127.0.0.1/metrics", nil))
-	db, e := srv.store.now()
-	e.Close()
+	db := srv.store.current.Load()
+	db.engine.Close()
 	totals, err := db.Spending(t.Context(), store.SpendQuery{})
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,6 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 )
 
 type pinCmd struct {
@@ -23,7 +22,7 @@ type pinCmd struct {
 
 // Run pins a conversation or a message of it.
 func (c *pinCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+	return c.with(func(ctx context.Context, db store.Store) error {
 		conv, err := c.find(ctx, db, c.Session)
 		if err != nil {
 			return err
@@ -49,7 +48,7 @@ func (c *pinCmd) Run(s *streams) error {
 }
 
 // plan returns what is pinned, and the change that pins it.
-func (c *pinCmd) plan(ctx context.Context, e *engine.Engine, db *sqlite.DB, k store.Key) (what string, change *engine.Change, err error) {
+func (c *pinCmd) plan(ctx context.Context, e *engine.Engine, db store.Store, k store.Key) (what string, change *engine.Change, err error) {
 	if c.Message == "" {
 		change, err = e.Keep(ctx, k, !c.Off)
 		return "the conversation", change, err

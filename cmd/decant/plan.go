@@ -11,7 +11,7 @@ import (
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
 
@@ -34,7 +34,7 @@ func (c *planCmd) Run(s *streams) error {
 	if isFile(c.Source) {
 		return c.file(s)
 	}
-	return c.with(func(ctx context.Context, db *sqlite.DB) error { return c.stored(ctx, s, db) })
+	return c.with(func(ctx context.Context, db store.Store) error { return c.stored(ctx, s, db) })
 }
 
 // file makes a plan for a file and writes nothing; "decant compact" writes.
@@ -67,7 +67,7 @@ func (c *planCmd) file(s *streams) error {
 }
 
 // stored makes a plan for a stored conversation.
-func (c *planCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
+func (c *planCmd) stored(ctx context.Context, s *streams, db store.Store) error {
 	catalog, err := c.models()
 	if err != nil {
 		return err

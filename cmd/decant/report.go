@@ -9,7 +9,6 @@ import (
 	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/token"
 )
 
@@ -37,7 +36,7 @@ func (c *reportCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+	return c.with(func(ctx context.Context, db store.Store) error {
 		l, err := c.ledger(ctx, db, catalog, p)
 		if err != nil {
 			return err
@@ -79,7 +78,7 @@ func (c *reportCmd) print(w io.Writer, l *report.Ledger) error {
 }
 
 // ledger reads what was stored and booked in a period, of one tenant, of all, or of one conversation.
-func (c *reportCmd) ledger(ctx context.Context, db *sqlite.DB, catalog *token.Catalog, p lookup.Period) (*report.Ledger, error) {
+func (c *reportCmd) ledger(ctx context.Context, db store.Store, catalog *token.Catalog, p lookup.Period) (*report.Ledger, error) {
 	l := lookup.NewLedger(db, lookup.LedgerOptions{Period: p, Catalog: catalog, By: c.By, Each: c.Only != ""})
 	tenants, err := c.Tenant.chosen(ctx, db, &allFlag{c.AllTenants || c.By == "tenant"})
 	if err != nil {
@@ -98,7 +97,7 @@ func (c *reportCmd) ledger(ctx context.Context, db *sqlite.DB, catalog *token.Ca
 }
 
 // conversations returns the conversations of a tenant that the report covers.
-func (c *reportCmd) conversations(ctx context.Context, db *sqlite.DB, tenant string, p lookup.Period) ([]store.Summary, error) {
+func (c *reportCmd) conversations(ctx context.Context, db store.Store, tenant string, p lookup.Period) ([]store.Summary, error) {
 	if c.Only == "" {
 		return db.Conversations(ctx, store.Filter{Tenant: tenant, Since: p.From, Limit: mostReported})
 	}

@@ -6,17 +6,16 @@ import (
 
 	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/internal/config"
-	"github.com/decantdev/decant/store"
 )
 
 // A ringFunc returns the keys that admit requests to a service.
-type ringFunc func(context.Context, *config.Config, store.Keyring, *slog.Logger) (*keyring.Ring, error)
+type ringFunc func(context.Context, *config.Config, keyring.Source, *slog.Logger) (*keyring.Ring, error)
 
 // storedKeys returns the keys of the settings and of the database. If other machines can reach the gateway, there must
 // be some. A database that cannot be read stops no agent on this machine: the keys of the settings apply until it can.
-func storedKeys(ctx context.Context, c *config.Config, s store.Keyring, log *slog.Logger) (*keyring.Ring, error) {
+func storedKeys(ctx context.Context, c *config.Config, stored keyring.Source, log *slog.Logger) (*keyring.Ring, error) {
 	ring := keyring.New(keyring.Options{Keys: keysOf(c)})
-	if err := ring.Refresh(ctx, s); err != nil {
+	if err := ring.Refresh(ctx, stored); err != nil {
 		log.Error("the keys in the database cannot be read; those of the settings count until they can", "error", err.Error())
 	}
 	if err := c.CheckOpen(ring.Closed()); err != nil {

@@ -12,10 +12,8 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// unreadable is a store whose keys cannot be read.
-type unreadable struct{ store.Keyring }
-
-func (unreadable) TenantKeys(context.Context) ([]store.TenantKey, error) {
+// unreadable stands for a store whose keys cannot be read.
+func unreadable(context.Context) ([]store.TenantKey, error) {
 	return nil, errors.New("disk on fire")
 }
 
@@ -37,7 +35,7 @@ func TestKeysThatCannotBeRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			var log strings.Builder
-			ring, err := storedKeys(t.Context(), cfg, unreadable{}, slog.New(slog.NewTextHandler(&log, nil)))
+			ring, err := storedKeys(t.Context(), cfg, unreadable, slog.New(slog.NewTextHandler(&log, nil)))
 			if (err == nil) != c.starts || !strings.Contains(log.String(), "disk on fire") {
 				t.Fatalf("starts: %v; the log says %q", err, &log)
 			}

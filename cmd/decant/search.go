@@ -8,7 +8,6 @@ import (
 	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 )
 
 type searchCmd struct {
@@ -22,7 +21,7 @@ type searchCmd struct {
 
 // Run searches the text of all stored conversations.
 func (c *searchCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+	return c.with(func(ctx context.Context, db store.Store) error {
 		tenants, q, err := c.query(ctx, db)
 		if err != nil {
 			return err
@@ -43,7 +42,7 @@ func (c *searchCmd) Run(s *streams) error {
 }
 
 // query returns what to search for, and of which tenants.
-func (c *searchCmd) query(ctx context.Context, db *sqlite.DB) (tenants []string, q store.Query, err error) {
+func (c *searchCmd) query(ctx context.Context, db store.Store) (tenants []string, q store.Query, err error) {
 	if tenants, err = c.Tenant.chosen(ctx, db, &c.allFlag); err != nil {
 		return nil, q, err
 	}

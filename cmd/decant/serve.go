@@ -54,7 +54,7 @@ func (c *serveCmd) Run(s *streams) error {
 		return err
 	}
 	srv.board.Lines = linesFor(cfg, s)
-	e, err := newEdge(ctx, cfg, srv.keys, srv.store, log)
+	e, err := newEdge(ctx, cfg, srv.keys, srv.store.TenantKeys, log)
 	if err != nil {
 		return errors.Join(err, srv.close())
 	}

@@ -70,12 +70,12 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 	}
 	s.board.Hooks = hooks(c, out, log)
 	if ring != nil {
-		if s.keys, err = ring(ctx, c, s.store, log); err != nil {
+		if s.keys, err = ring(ctx, c, s.store.TenantKeys, log); err != nil {
 			return nil, errors.Join(err, s.close())
 		}
 	}
 	s.gateway, err = gateway.New(gateway.Options{
-		Engine: s.store.engine, Upstream: c.Destinations()[0], Outbound: out, Keys: s.keys, Rules: rules, Project: c.Project, Logger: log,
+		Engine: s.store.current.Load().engine, Upstream: c.Destinations()[0], Outbound: out, Keys: s.keys, Rules: rules, Project: c.Project, Logger: log,
 		Metrics: s.metrics, MetricsToken: c.Token.Reveal(), Version: versionOf(buildInfo()), Commit: commitOf(buildInfo()),
 		Local: local(c.Listen), Hosts: c.Hosts, MaxBody: int64(c.BodyLimit), Memory: bodyMemory(c),
 		Ready: s.store.Ping, Tracing: s.tracing, Accepted: s.own.accepted(),
@@ -91,18 +91,18 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 var timeouts engine.Timeouts
 
 // manager returns a function that makes the engine for a store.
-func manager(c *config.Config, pre *preset.Preset, s *service, money *gateway.Money, log *slog.Logger) func(engine.Store) (*engine.Engine, error) {
+func manager(c *config.Config, pre *preset.Preset, s *service, money *gateway.Money, log *slog.Logger) func(*serviceStore) (*engine.Engine, error) {
 	o := engine.Options{
 		Preset: pre, Mode: engine.Mode(c.Mode), Window: c.Window, Adds: engine.Adds{DropBlock: c.DropBlock, Markers: c.AddMarkers}, Budgets: budgetsOf(c),
 		Logger: log, Booked: money.Book, Memory: engine.Memory{Backlog: backlog(c)}, Watcher: s.board, Timeouts: timeouts,
 	}
-	return func(db engine.Store) (*engine.Engine, error) {
+	return func(db *serviceStore) (*engine.Engine, error) {
 		o := o
 		if err := s.own.into(&o, db); err != nil {
 			return nil, err
 		}
-		if kept, ok := db.(flush.Store); ok {
-			f := flush.New(flush.Options{Store: kept, Asker: o.Models.Asker, Told: s.board.Flushed, Logger: log})
+		if db.failed == nil {
+			f := flush.New(flush.Options{Store: db, Asker: o.Models.Asker, Told: s.board.Flushed, Logger: log})
 			o.Models.Flusher = f
 			if c.Recall {
 				o.Models.Recall = f.Recall

@@ -7,7 +7,6 @@ import (
 	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 )
 
 type sessionsCmd struct {
@@ -22,7 +21,7 @@ type sessionsCmd struct {
 
 // Run lists the conversations of the database.
 func (c *sessionsCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+	return c.with(func(ctx context.Context, db store.Store) error {
 		tenants, err := c.Tenant.chosen(ctx, db, &c.allFlag)
 		if err != nil {
 			return err

@@ -10,7 +10,6 @@ import (
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/store/sqlite"
 )
 
 // gatewayFlags are the settings that a command line may give. Empty ones come from the environment, the
@@ -58,14 +57,6 @@ func (f *gatewayFlags) loadWith(flags map[string]string) (*config.Config, error)
 		return nil, usageError{err}
 	}
 	return c, nil
-}
-
-// databasePath returns the file of a database, the user's own for the empty name.
-func databasePath(name string) (string, error) {
-	if name != "" {
-		return name, nil
-	}
-	return sqlite.DefaultPath()
 }
 
 // presets returns the policy for requests without a rule, and the rules.

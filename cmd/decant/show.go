@@ -14,7 +14,6 @@ import (
 	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
@@ -33,7 +32,7 @@ type showCmd struct {
 // file.
 func (c *showCmd) Run(s *streams) error {
 	if !isFile(c.Source) {
-		return c.with(func(ctx context.Context, db *sqlite.DB) error { return c.stored(ctx, s, db) })
+		return c.with(func(ctx context.Context, db store.Store) error { return c.stored(ctx, s, db) })
 	}
 	doc, err := s.document(c.Source, c.From)
 	if err != nil {
@@ -105,7 +104,7 @@ func (s *streams) original(name string, conv *decant.Conversation, digits string
 }
 
 // stored prints the requested part of a stored conversation.
-func (c *showCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
+func (c *showCmd) stored(ctx context.Context, s *streams, db store.Store) error {
 	conv, err := c.find(ctx, db, c.Source)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/decantdev/decant/engine"
@@ -20,40 +21,38 @@ import (
 type standing struct {
 	cfg    *config.Config
 	path   string
-	manage func(engine.Store) (*engine.Engine, error)
+	manage func(*serviceStore) (*engine.Engine, error)
 	log    *slog.Logger
 
-	mu     sync.Mutex
-	db     database
-	engine *engine.Engine
-	ending sync.WaitGroup // replaced engines that are still closing
+	current atomic.Pointer[pair]
+	ending  sync.WaitGroup // replaced engines that are still closing
 
 	seen  shape // of the file at the last look
 	tried shape // of the file when opening it failed
+}
+
+// A pair is a database and the engine that works on it.
+type pair struct {
+	*serviceStore
+	engine *engine.Engine
 }
 
 // standEvery is how often to check whether a database that could not be used now can.
 const standEvery = 2 * time.Second
 
 // newStanding opens the database of a service.
-func newStanding(ctx context.Context, c *config.Config, path string, manage func(engine.Store) (*engine.Engine, error), log *slog.Logger) (*standing, error) {
+func newStanding(ctx context.Context, c *config.Config, path string, manage func(*serviceStore) (*engine.Engine, error), log *slog.Logger) (*standing, error) {
 	s := &standing{cfg: c, path: path, manage: manage, log: log}
-	db, err := openDatabase(ctx, c, path, log)
+	db, err := openService(ctx, c, path, log)
 	if err != nil {
 		return nil, err
 	}
-	if s.engine, err = manage(db); err != nil {
+	e, err := manage(db)
+	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	s.db = db
+	s.current.Store(&pair{db, e})
 	return s, nil
-}
-
-// now returns the pair in use.
-func (s *standing) now() (database, *engine.Engine) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.db, s.engine
 }
 
 // tend opens the database again whenever it must and can, until the context ends. It passes each new engine to use.
@@ -73,9 +72,9 @@ func (s *standing) tend(ctx context.Context, tick <-chan time.Time, use func(*en
 // ready reports whether the database is out of use and the file may be opened again: the file has not changed since the
 // last look, but has changed since opening it failed. Whether it can be written may change without the file.
 func (s *standing) ready(ctx context.Context) bool {
-	db, _ := s.now()
+	db := s.current.Load()
 	err := db.Ping(ctx)
-	if err == nil || !outOfUse(db, err) {
+	if err == nil || !db.outOfUse(err) {
 		return false
 	}
 	was := s.seen
@@ -86,35 +85,29 @@ func (s *standing) ready(ctx context.Context) bool {
 	return s.seen != s.tried || errors.Is(err, store.ErrReadOnly) || errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrBusy)
 }
 
-// outOfUse reports whether a database will not recover by itself.
-func outOfUse(db database, err error) bool {
-	switch db := db.(type) {
-	case store.Failed:
-		return true
-	case *sqlite.DB:
-		return db.ReadOnly() || errors.Is(err, store.ErrMoved)
-	}
-	return false
+// outOfUse reports whether a database whose Ping fails with err will not recover by itself.
+func (d *serviceStore) outOfUse(err error) bool {
+	return d.failed != nil || d.readOnly || errors.Is(err, store.ErrMoved)
 }
 
 // reopen opens the file and puts it in the place of the old database. It closes the old one first, because the old
 // journal must not be taken for the new file's.
 func (s *standing) reopen(ctx context.Context, use func(*engine.Engine)) {
 	s.tried = s.seen
-	was, _ := s.now()
-	if reads, ok := was.(*sqlite.DB); ok && reads.ReadOnly() && !writable(s.path) {
+	was := s.current.Load()
+	if was.readOnly && !writable(s.path) {
 		return
 	}
-	var db database
+	var db *serviceStore
 	err := was.Close()
 	if err == nil {
-		db, err = tryDatabase(ctx, s.cfg, s.path, s.log)
+		db, err = tryService(ctx, s.cfg, s.path, s.log)
 	}
 	if err != nil {
-		if before, ok := was.(store.Failed); !ok || before.Err.Error() != err.Error() {
+		if was.failed == nil || was.failed.Error() != err.Error() {
 			s.log.Error(forwarding, "error", err.Error())
 		}
-		db = store.Failed{Err: err}
+		db = failedStore(err)
 	} else {
 		s.log.Warn("the database is used again", "db", s.path)
 	}
@@ -123,17 +116,9 @@ func (s *standing) reopen(ctx context.Context, use func(*engine.Engine)) {
 		s.log.Error("start engine", "error", err.Error())
 		return
 	}
-	s.put(db, e)
+	old := s.current.Swap(&pair{db, e})
+	s.ending.Go(func() { old.engine.Close() }) // never fails
 	use(e)
-}
-
-// put puts a database and its engine in the place of the old pair.
-func (s *standing) put(db database, e *engine.Engine) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	old := s.engine
-	s.db, s.engine = db, e
-	s.ending.Go(func() { old.Close() }) // never fails
 }
 
 // writable reports whether a file may be written.
@@ -161,33 +146,17 @@ func shapeOf(path string) shape {
 }
 
 // Ping reports whether the current database can be used.
-func (s *standing) Ping(ctx context.Context) error {
-	db, _ := s.now()
-	return db.Ping(ctx)
-}
+func (s *standing) Ping(ctx context.Context) error { return s.current.Load().Ping(ctx) }
 
-// AddKey implements store.Keyring.
-func (s *standing) AddKey(ctx context.Context, k store.TenantKey, a store.Act) error {
-	db, _ := s.now()
-	return db.AddKey(ctx, k, a)
-}
-
-// RevokeKey implements store.Keyring.
-func (s *standing) RevokeKey(ctx context.Context, id string, a store.Act) error {
-	db, _ := s.now()
-	return db.RevokeKey(ctx, id, a)
-}
-
-// TenantKeys implements store.Keyring.
+// TenantKeys returns the keys in the current database.
 func (s *standing) TenantKeys(ctx context.Context) ([]store.TenantKey, error) {
-	db, _ := s.now()
-	return db.TenantKeys(ctx)
+	return s.current.Load().TenantKeys(ctx)
 }
 
 // Close waits for pending archives and closes the database. tend must have ended.
 func (s *standing) Close() error {
-	db, e := s.now()
-	err := errors.Join(e.Close(), db.Close())
+	p := s.current.Load()
+	err := errors.Join(p.engine.Close(), p.Close())
 	s.ending.Wait()
 	return err
 }

@@ -100,8 +100,7 @@ func (x *stood) say(session string) (conversation, fault string) {
 	if w.Code != http.StatusOK {
 		x.Fatalf("status %d: %s", w.Code, w.Body)
 	}
-	_, e := x.store.now()
-	e.Close()
+	x.store.current.Load().engine.Close()
 	return w.Header().Get("X-Decant-Conversation"), w.Header().Get("X-Decant-Fault")
 }
 
@@ -171,9 +170,9 @@ func TestABackupIsTakenUpWhileRequestsCome(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "decant.db")
 	x := newStood(t, path)
 	first, _ := x.say("s")
-	db, old := x.store.now()
+	old := x.store.current.Load()
 	backup := filepath.Join(filepath.Dir(path), "backup.db")
-	if err := db.(*sqlite.DB).Backup(t.Context(), backup); err != nil {
+	if err := old.Backup(t.Context(), backup); err != nil {
 		t.Fatal(err)
 	}
 	x.say("since")
@@ -193,7 +192,7 @@ func TestABackupIsTakenUpWhileRequestsCome(t *testing.T) {
 	if again := x.works(); again != first {
 		t.Errorf("the conversation was %s and is %s", first, again)
 	}
-	if _, now := x.store.now(); now == old {
+	if now := x.store.current.Load(); now.engine == old.engine {
 		t.Error("the engine remembers what it knew of the old database")
 	}
 	if n := x.sound(); n != 1 {

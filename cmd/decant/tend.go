@@ -56,7 +56,7 @@ func readMemory() memoryUse {
 }
 
 // A tide tells when to return memory to the system. While there is much to do, Go does that by itself, at a good pace.
-// But Go goes by its last collection, and when little is left to do, there is none for minutes.
+// But Go decides at a collection, and when little is left to do, none happens for minutes.
 type tide struct {
 	last  memoryUse
 	made  int64 // when memory was given back last

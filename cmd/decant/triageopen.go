@@ -63,7 +63,7 @@ func (f *triageFlags) store(ctx context.Context, r *triageRoom, o *chat.Options)
 	if err != nil {
 		return err
 	}
-	if r.db, err = embedded.Open(ctx, o.DB, &embedded.Options{Account: o.Account, Store: o.Store, Engine: engine.Options{Catalog: o.Catalog}}); err != nil {
+	if r.db, err = o.Database(ctx, &embedded.Options{Account: o.Account, NoMarkers: true, Engine: engine.Options{Catalog: o.Catalog}}); err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
 	r.clean = append(r.clean, r.db.Close)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -32,14 +31,12 @@ func encryptionKey(c *config.Config) (*seal.Key, error) {
 	return k, nil
 }
 
-// openStore opens a database with the key that the settings name.
-func openStore(ctx context.Context, c *config.Config, path string, o sqlite.Options) (*sqlite.DB, error) {
-	var err error
-	if o.Key, err = encryptionKey(c); err != nil {
-		return nil, err
+// secretOf returns what gives a store its key, nil for no key.
+func secretOf(k *seal.Key) sqlite.KeyFunc {
+	if k == nil {
+		return nil
 	}
-	db, err := sqlite.Open(ctx, path, o)
-	return db, advised(err)
+	return k.Secret
 }
 
 // advised adds advice to an error about a database's key.

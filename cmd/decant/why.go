@@ -12,7 +12,6 @@ import (
 	"github.com/decantdev/decant/internal/receipt"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 )
 
 type whyCmd struct {
@@ -25,7 +24,7 @@ type whyCmd struct {
 
 // Run prints the receipt of an answer.
 func (c *whyCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+	return c.with(func(ctx context.Context, db store.Store) error {
 		r, err := c.receipt(ctx, db)
 		if err != nil {
 			return err
@@ -55,7 +54,7 @@ func (c *whyCmd) write(w io.Writer, r *receipt.Receipt) error {
 }
 
 // receipt returns the receipt of the answer.
-func (c *whyCmd) receipt(ctx context.Context, db *sqlite.DB) (*receipt.Receipt, error) {
+func (c *whyCmd) receipt(ctx context.Context, db store.Store) (*receipt.Receipt, error) {
 	message := agent.Last
 	if c.Answer != "" {
 		n, err := strconv.Atoi(strings.TrimPrefix(c.Answer, "m"))
@@ -81,7 +80,7 @@ func (c *whyCmd) receipt(ctx context.Context, db *sqlite.DB) (*receipt.Receipt, 
 }
 
 // session returns the key of the session that is meant.
-func (c *whyCmd) session(ctx context.Context, db *sqlite.DB) (k store.Key, err error) {
+func (c *whyCmd) session(ctx context.Context, db store.Store) (k store.Key, err error) {
 	tenant, err := c.Tenant.one(ctx, db)
 	if err != nil {
 		return k, err

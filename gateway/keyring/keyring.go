@@ -26,7 +26,7 @@ type Options struct {
 }
 
 // A Ring knows the keys. Until there has been a key, it admits everybody as the one local user. When the last key is
-// gone, it admits nobody. It is safe for concurrent use.
+// gone, it admits no one. It is safe for concurrent use.
 type Ring struct {
 	now   func() time.Time
 	known atomic.Pointer[known]
@@ -66,9 +66,12 @@ func (r *Ring) SetKeys(keys []Key) {
 	})
 }
 
+// A Source returns the keys of a store: the method TenantKeys of a store.Keyring.
+type Source func(context.Context) ([]store.TenantKey, error)
+
 // Refresh reads the keys of the store again. If they cannot be read, the known keys stay in force.
-func (r *Ring) Refresh(ctx context.Context, s store.Keyring) error {
-	keys, err := s.TenantKeys(ctx)
+func (r *Ring) Refresh(ctx context.Context, stored Source) error {
+	keys, err := stored(ctx)
 	if err != nil {
 		return fmt.Errorf("refresh keys: %w", err)
 	}
@@ -101,7 +104,7 @@ func (r *Ring) change(do func(*known)) {
 
 // Watch refreshes the ring with every tick until the context ends. When the keys become unreadable it calls changed
 // once with the error, and when they become readable again once with nil.
-func (r *Ring) Watch(ctx context.Context, s store.Keyring, tick <-chan time.Time, changed func(error)) {
+func (r *Ring) Watch(ctx context.Context, stored Source, tick <-chan time.Time, changed func(error)) {
 	failing := false
 	for {
 		select {
@@ -109,7 +112,7 @@ func (r *Ring) Watch(ctx context.Context, s store.Keyring, tick <-chan time.Time
 			return
 		case <-tick:
 		}
-		err := r.Refresh(ctx, s)
+		err := r.Refresh(ctx, stored)
 		if ctx.Err() != nil {
 			return
 		}
@@ -143,7 +146,7 @@ func (r *Ring) Allowances(tenant string) (out []store.Allowance) {
 	return out
 }
 
-// ErrKey means that a request brings no key, or one that is not in force.
+// ErrKey means that a request has no key, or one that is not in force.
 var ErrKey = errors.New("the header x-decant-key is missing, or its key is not known or was revoked")
 
 // A Pass is what a key permits. The zero value is the pass of the one local user.

@@ -42,7 +42,7 @@ func add(t *testing.T, db *sqlite.DB, tenant string, l store.Limits) (text, id s
 
 func refresh(t *testing.T, r *keyring.Ring, db *sqlite.DB) {
 	t.Helper()
-	if err := r.Refresh(t.Context(), db); err != nil {
+	if err := r.Refresh(t.Context(), db.TenantKeys); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -131,7 +131,7 @@ func TestWatchKeepsWhatItKnows(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		r.Watch(ctx, broken, tick, func(err error) { said <- err })
+		r.Watch(ctx, broken.TenantKeys, tick, func(err error) { said <- err })
 	}()
 	look := func() { // a second tick is taken when the first has been dealt with
 		tick <- time.Time{}
@@ -226,7 +226,7 @@ func TestLimitHoldsAlways(t *testing.T) {
 		key, _ := add(t, db, "alice", store.Limits{Requests: limit})
 		now := &clock{time.Unix(1000, 0)}
 		r := keyring.New(keyring.Options{Now: now.Now})
-		if err := r.Refresh(t.Context(), db); err != nil {
+		if err := r.Refresh(t.Context(), db.TenantKeys); err != nil {
 			rt.Fatal(err)
 		}
 		passed, begin := 0, now.now
@@ -249,7 +249,7 @@ func BenchmarkAdmit(b *testing.B) {
 		_, keys[i] = keyring.Make("other")
 	}
 	r := keyring.New(keyring.Options{})
-	if err := r.Refresh(b.Context(), listed(append(keys, k))); err != nil {
+	if err := r.Refresh(b.Context(), listed(append(keys, k)).TenantKeys); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {

@@ -22,7 +22,7 @@ import (
 	"github.com/decantdev/decant/internal/project"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
-	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
 
@@ -34,8 +34,12 @@ type Options struct {
 	Preset  *preset.Preset
 
 	DB     string // database file
-	Store  sqlite.Options
-	Window int // tokens, in place of the model's; 0: the model's
+	Window int    // tokens, in place of the model's; 0: the model's
+
+	// Open opens the database. Nil: it is a file that is not encrypted.
+	Open func(ctx context.Context, db string) (store.Store, error)
+
+	Encrypted bool // the database is encrypted: nothing of what it holds may be stored beside it
 
 	Catalog *token.Catalog // nil: the built-in one
 
@@ -101,6 +105,18 @@ type Meter struct {
 	Pours  int
 }
 
+// Database opens the database with an engine on it. The caller closes it.
+func (o *Options) Database(ctx context.Context, with *embedded.Options) (*embedded.DB, error) {
+	if o.Open == nil {
+		return embedded.Open(ctx, o.DB, with)
+	}
+	s, err := o.Open(ctx, o.DB)
+	if err != nil {
+		return nil, err
+	}
+	return embedded.New(s, with)
+}
+
 // New opens the database and begins a session. The caller closes it.
 func New(ctx context.Context, o Options) (*Chat, error) {
 	c := &Chat{opts: o, catalog: o.Catalog}
@@ -117,9 +133,9 @@ func New(ctx context.Context, o Options) (*Chat, error) {
 		c.allowed = agent.NewAllowance(agent.Budget{USD: o.USD})
 	}
 	c.timeline = newTimeline(&c.opts)
-	c.db, err = embedded.Open(ctx, o.DB, &embedded.Options{
-		Account: o.Account, Store: o.Store,
-		Engine: engine.Options{Preset: onDemand(o.Preset), Window: o.Window, Watcher: &watcher{to: o.Notices}, Catalog: c.catalog, Now: o.Now},
+	c.db, err = o.Database(ctx, &embedded.Options{
+		Account: o.Account, NoMarkers: true, // an agent sets its own
+		Engine:  engine.Options{Preset: onDemand(o.Preset), Window: o.Window, Watcher: &watcher{to: o.Notices}, Catalog: c.catalog, Now: o.Now},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)

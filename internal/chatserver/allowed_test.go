@@ -26,7 +26,7 @@ func (w *world) key(tenant string, l store.Limits) map[string]string {
 	k.Limits = l
 	err := w.db.Store().AddKey(w.Context(), k, store.Act{Time: time.Unix(1, 0), Action: "key add"})
 	if err == nil {
-		err = w.keys.Refresh(w.Context(), w.db.Store())
+		err = w.keys.Refresh(w.Context(), w.db.Store().TenantKeys)
 	}
 	if err != nil {
 		w.Fatal(err)

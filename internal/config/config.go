@@ -1,7 +1,7 @@
 // Package config reads how a gateway is to be run. What a setting is comes from four places, each
 // stronger than the one before: its default, a YAML file, the environment, the command line. A key
-// that does not exist is an error that names it, wherever it stands: a setting that is misspelled
-// and ignored would be worse than none.
+// that does not exist is an error that names it, in whichever place: a misspelled setting must not be
+// ignored silently.
 package config
 
 import (
@@ -31,7 +31,7 @@ type Config struct {
 	TLS        TLS      `yaml:"tls"`                // certificate to serve with; none: without encryption
 	Plain      bool     `yaml:"plain_http"`         // other machines may be served without encryption
 	Upstream   string   `yaml:"anthropic_upstream"` // base URL of the Messages API
-	DB         string   `yaml:"db" names:"file"`    // database file; empty: the user's own
+	DB         string   `yaml:"db" names:"file"`    // database file, as a path or sqlite:PATH; a path after Load; empty: the user's own
 	Seal       Seal     `yaml:"encryption"`         // encrypts the database; none: it is not encrypted
 	Preset     string   `yaml:"preset"`             // policy of requests that no rule names one for
 	Mode       string   `yaml:"mode"`               // manage, observe or off
@@ -41,7 +41,7 @@ type Config struct {
 	DropBlock  bool     `yaml:"drop_block"`         // may ask the provider to drop thinking that no longer fits
 	KeepWarm   bool     `yaml:"keep_warm"`          // keeps warm what conversations that rest have left in the provider's cache
 	AddMarkers bool     `yaml:"add_markers"`        // adds cache markers for clients that set none behind their messages
-	Drain      Drain    `yaml:"drain"`              // how long open streams may go on after a signal to stop
+	Drain      Drain    `yaml:"drain"`              // how long open streams may continue after a signal to stop
 	Log        string   `yaml:"log"`                // least level that is logged: debug, info, warn, error
 	LogFormat  string   `yaml:"log_format"`         // text or json
 	CA         []string `yaml:"ca" names:"file"`    // PEM files with authorities to trust besides the system's
@@ -51,14 +51,14 @@ type Config struct {
 	BodyLimit  Size     `yaml:"body_limit"`         // largest body that is managed
 	Bodies     Size     `yaml:"body_memory"`        // bytes of bodies that are held at once; 0: what the machine has room for
 	Metrics    string   `yaml:"metrics_listen"`     // address that shows metrics to everybody who reaches it, host:port; empty: none
-	Token      Secret   `yaml:"metrics_token"`      // shows metrics to those who send it as a bearer; empty: nobody does
-	Tracing    Tracing  `yaml:"tracing"`            // where traces go; without an endpoint there are none
+	Token      Secret   `yaml:"metrics_token"`      // shows metrics to those who send it as a bearer; empty: metrics_listen only
+	Tracing    Tracing  `yaml:"tracing"`            // where traces go; without an endpoint nothing is traced
 	Budgets    []Budget `yaml:"budgets"`            // limits of what is spent; none: no limit
 	Summary    Summary  `yaml:"summary"`            // the model that writes records; none: they are extractive
 	Flush      Flush    `yaml:"flush"`              // whether what is worth remembering is saved before a pour: on, off; empty: as the preset says
 	Recall     bool     `yaml:"recall"`             // tells a conversation that begins what is remembered of its project
 	Presets    []Rule   `yaml:"presets"`            // the first rule that fits chooses the policy
-	Hooks      Hooks    `yaml:"hooks"`              // who is told what happens
+	Hooks      Hooks    `yaml:"hooks"`              // what to notify of events
 }
 
 // Flush says whether conversations are flushed. True is written for on, and false for off.
@@ -241,7 +241,10 @@ func (c *Config) check() error {
 		return fmt.Errorf("window: %d is not a number of tokens", c.Window)
 	}
 	if c.Drain < 0 {
-		return fmt.Errorf("drain: %s is less than nothing", time.Duration(c.Drain))
+		return fmt.Errorf("drain: %s is negative", time.Duration(c.Drain))
+	}
+	if err := c.checkDB(); err != nil {
+		return err
 	}
 	if err := c.checkBudgets(); err != nil {
 		return err

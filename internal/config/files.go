@@ -2,7 +2,7 @@ package config
 
 import "reflect"
 
-// Files returns the file with the settings and all files that they name, such as keys: what nobody has to read but the service.
+// Files returns the file with the settings and all files that they name, such as keys: what only the service needs to read.
 func (c *Config) Files() []string { return named(reflect.ValueOf(*c)) }
 
 // named returns what the fields of a struct name that are tagged for it, those of structs and lists in it too.

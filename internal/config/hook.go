@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Hooks say who is told what happens.
+// Hooks say what to notify of events.
 type Hooks struct {
 	OnPour   Hook `yaml:"on_pour"`
 	OnFlush  Hook `yaml:"on_flush"`
 	OnBudget Hook `yaml:"on_budget"`
 }
 
-// A Hook is told of an event: a command on its standard input, an address by a POST.
+// A Hook gets events: a command on its standard input, an address in a POST.
 type Hook struct {
 	Command []string      `yaml:"command"` // a program with its arguments
 	URL     string        `yaml:"url"`     // on a host that calls may go to, see Config.Allow

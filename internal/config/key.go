@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// checkKeys finds keys that admit nobody, and keys that could admit two.
+// checkKeys finds keys that admit no one, and keys that could admit two tenants.
 func (c *Config) checkKeys() error {
 	seen := map[[sha256.Size]byte]int{}
 	for i := range c.Keys {

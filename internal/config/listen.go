@@ -35,7 +35,7 @@ func (c *Config) CheckPlain() error {
 		"or ask for it by plain_http: true (DECANT_PLAIN_HTTP=true, --plain-http)", c.Listen)
 }
 
-// checkListen finds addresses that are none, and half a certificate.
+// checkListen finds invalid addresses, and a certificate without its key.
 func (c *Config) checkListen() error {
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		return fmt.Errorf("listen: %q is not an address like 127.0.0.1:4141", c.Listen)

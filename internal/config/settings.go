@@ -107,7 +107,7 @@ func (k *Key) Hash() (h [sha256.Size]byte, err error) {
 	return h, nil
 }
 
-// set sets what values holds. Errors say where a value stands; they do not quote keys.
+// set sets what values holds. Errors name the setting; they do not quote keys.
 func (c *Config) set(values map[string]string, place func(name string) string) error {
 	settings := c.settings()
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -132,7 +132,7 @@ func flag(name string) string     { return "--" + strings.ReplaceAll(name, "_", 
 
 const prefix = "DECANT_"
 
-// environment returns the settings among the variables. One that begins like a setting and is none
+// environment returns the settings among the variables. One that begins like a setting but is unknown
 // is an error, except those of other commands and those that Kubernetes and Docker invent for a
 // service called decant.
 func (c *Config) environment(environ []string) (map[string]string, error) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Summary says which model writes records, and with whose credential. Without a credential there is none, and records are
+// Summary says which model writes records, and with whose credential. Without a credential no model is asked, and records are
 // extractive.
 type Summary struct {
 	Model    string `yaml:"model"`                 // id; off: none; empty: the cheapest of its provider that will do
@@ -24,12 +24,12 @@ type Summary struct {
 
 // Limits limit own calls. Zero means the default, a negative number that there is no such limit.
 type Limits struct {
-	Calls int     `yaml:"calls"`        // in ten minutes; then there are none for half an hour
+	Calls int     `yaml:"calls"`        // in ten minutes; after that no calls for half an hour
 	Hour  float64 `yaml:"usd_per_hour"` // dollars
 	Day   float64 `yaml:"usd_per_day"`
 }
 
-// off is the model that is none.
+// off is the name that turns the model off.
 const off = "off"
 
 // The providers that a summary may name, with the base URLs of their own APIs.

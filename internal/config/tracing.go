@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Tracing says where traces go and which. Without an endpoint there are none, and nothing of OpenTelemetry's own
+// Tracing says where traces go and which. Without an endpoint nothing is traced, and nothing of OpenTelemetry's own
 // variables is looked at. With one, they say what is left empty here.
 type Tracing struct {
 	Endpoint    string   `yaml:"endpoint"`                  // base URL of a collector; "env": the one that OpenTelemetry's variables name; empty: none

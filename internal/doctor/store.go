@@ -44,7 +44,7 @@ func (x *examination) store(ctx context.Context) {
 		x.say(broken, "store", "%s can be read but not written: %v", path, err)
 		return
 	}
-	x.say(fine, "store", "%s can be read and written%s%s", path, count, encryptedBy(db))
+	x.say(fine, "store", "%s can be read and written%s%s", path, count, encryptedBy(x.Database.Key))
 	for _, look := range []func(context.Context, Store) error{x.models, x.unmarked} {
 		if err := look(ctx, db); err != nil && !errors.As(err, new(Choice)) {
 			x.say(broken, "store", "%v", err)
@@ -85,10 +85,10 @@ func (x *examination) models(ctx context.Context, db Store) error {
 	})
 }
 
-// encryptedBy names the key under which a database is encrypted, if it is.
-func encryptedBy(db Store) string {
-	if id := db.KeyID(); id != "" {
-		return "; encrypted under the key " + id
+// encryptedBy says that a database is encrypted under the key with a name, unless it is empty.
+func encryptedBy(key string) string {
+	if key != "" {
+		return "; encrypted under the key " + key
 	}
 	return ""
 }

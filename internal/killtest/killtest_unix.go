@@ -124,7 +124,7 @@ func Done(t *testing.T, folder string, tools ...string) map[string]int {
 	return done
 }
 
-// Judge holds what the model was told of a call against how many times it was made. It reports whether nobody knows what came
+// Judge compares what the model was told of a call with how many times it was made. It reports whether it is unknown what came
 // of it, which may be so only of a call that must not be made twice.
 func Judge(t *testing.T, id, told string, times int, twice bool) (unknown bool) {
 	t.Helper()

@@ -1,6 +1,7 @@
 package seal
 
 import (
+	"bytes"
 	"crypto/cipher"
 	"encoding/base64"
 	"encoding/hex"
@@ -47,6 +48,14 @@ func ParseKey(text string) (*Key, error) {
 	return &Key{[KeySize]byte(raw)}, nil
 }
 
+// NewKey returns the key with the given bytes, of which there must be KeySize.
+func NewKey(secret []byte) (*Key, error) {
+	if len(secret) != KeySize {
+		return nil, fmt.Errorf("a key of %d bytes: want %d", len(secret), KeySize)
+	}
+	return &Key{[KeySize]byte(secret)}, nil
+}
+
 // ReadKey reads a key from a file. It refuses a file that everybody on the machine can read; a group may share it.
 func ReadKey(name string) (*Key, error) {
 	f, err := os.Open(name)
@@ -72,6 +81,10 @@ func ReadKey(name string) (*Key, error) {
 	}
 	return k, nil
 }
+
+// Secret returns a copy of the 32 bytes of the key. The error is always nil: as a method value, Secret is a function
+// from which a store gets its key.
+func (k *Key) Secret() ([]byte, error) { return bytes.Clone(k.secret[:]), nil }
 
 // ID returns a name for the key that tells keys apart and does not help to find one.
 func (k *Key) ID() string {

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// A Place says what a value is and where it stands. The column is "table.column"; the other fields identify the row, as
+// A Place says what a value is and where it is stored. The column is "table.column"; the other fields identify the row, as
 // far as it has them, and never change.
 type Place struct {
 	Column  string

@@ -1,5 +1,5 @@
 // Package seal encrypts what a store keeps, under a key that is kept outside the database. It knows nothing about
-// databases: a store says what a value is and where it stands, and stores the resulting bytes.
+// databases: a store says what a value is and where it belongs, and stores the resulting bytes.
 //
 // There are two keys. The outside [Key] belongs to the operator and is never stored. The data key is random, made
 // once for a database, and stored in it, wrapped under the outside key. A [Box] holds the data key while the database

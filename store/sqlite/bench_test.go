@@ -183,7 +183,7 @@ func BenchmarkEncryption(b *testing.B) {
 	for _, o := range []struct {
 		name    string
 		options sqlite.Options
-	}{{"Clear", sqlite.Options{}}, {"Encrypted", sqlite.Options{Key: key(b, "01")}}} {
+	}{{"Clear", sqlite.Options{}}, {"Encrypted", sqlite.Options{Key: key(b, "01").Secret}}} {
 		db := openWith(b, o.options)
 		l := &line{Key: store.Key{ID: "conv"}, size: 5_000}
 		for range 2000 {
@@ -230,7 +230,7 @@ func one(hits []store.Hit, err error) error {
 func BenchmarkRevise(b *testing.B) {
 	for name, k := range map[string]*seal.Key{"InClear": nil, "Encrypted": key(b, "01")} {
 		b.Run(name, func(b *testing.B) {
-			db, at := openAs(b, filepath.Join(b.TempDir(), "decant.db"), sqlite.Options{Key: k}), memory.Scope{Level: memory.User}
+			db, at := openAs(b, filepath.Join(b.TempDir(), "decant.db"), sqlite.Options{Key: secret(k)}), memory.Scope{Level: memory.User}
 			now := time.Unix(1_800_000_000, 0)
 			n := 0
 			one := func() memory.Item {

@@ -80,7 +80,7 @@ func (l lineage) history(id string, until int64, shared int) ([]step, error) {
 }
 
 // newestWithin returns the newest version, at most the one given, at which the chain was what its
-// first length entries are now, with length at most most. It is version 0 when there is none.
+// first length entries are now, with length at most most. It is version 0 if there was never such a version.
 func newestWithin(steps []step, version int64, most int) step {
 	changed := math.MaxInt // first position that was changed since
 	until := version
@@ -94,7 +94,7 @@ func newestWithin(steps []step, version int64, most int) step {
 	return step{length: steps[0].length}
 }
 
-// commitsBehind returns the versions that brought the entries which now stand behind a position.
+// commitsBehind returns the versions that added the entries which are now behind a position.
 func commitsBehind(steps []step, position int) (out []int64) {
 	changed := math.MaxInt
 	for i := len(steps) - 1; i > 0; i-- {

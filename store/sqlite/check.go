@@ -13,7 +13,7 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// Check implements store.Keeper: SQLite's own check of the file, then what the tables say of each
+// Check implements store.Checker: SQLite's own check of the file, then what the tables say of each
 // other, then every chain and every blob, and what else is encrypted.
 func (db *DB) Check(ctx context.Context) ([]string, error) {
 	c := &checker{db: db}
@@ -54,8 +54,8 @@ func (c *checker) integrity() error {
 	})
 }
 
-// refresh has the connection read anew how the index of words is laid out. FTS5 looks whether others have changed
-// it when a search begins, and not when it is checked: what a search saw before would pass for corruption.
+// refresh makes the connection read the layout of the text index again. FTS5 notices changes by others when a search
+// begins, but not when it is checked: an outdated layout would look like corruption.
 func (c *checker) refresh() error {
 	return c.q.rows("SELECT rowid FROM search_text WHERE search_text MATCH 'a' LIMIT 1", nil, func(*sql.Rows) error { return nil })
 }
@@ -310,7 +310,7 @@ func (c *checker) sealed() error {
 	if c.q.vault().box == nil {
 		return nil
 	}
-	for _, name := range []string{"requests", "jobs", "findings", "memories", "confirmations", "journals", "journal_steps", "tenant_keys", "acts"} {
+	for _, name := range []string{"requests", "findings", "memories", "confirmations", "journals", "journal_steps", "tenant_keys", "acts"} {
 		t := tables[name]
 		if err := c.q.rows("SELECT * FROM "+name, nil, func(rows *sql.Rows) error {
 			columns, err := rows.Columns()
@@ -332,7 +332,7 @@ func (c *checker) sealed() error {
 	return nil
 }
 
-// Backup implements store.Keeper. The copy is compact, has mode 0600, and is on the disk when
+// Backup implements store.Backuper. The copy is compact, has mode 0600, and is on the disk when
 // Backup returns. A file that exists is left alone.
 func (db *DB) Backup(ctx context.Context, path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) // SQLite takes an empty file

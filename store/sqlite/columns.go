@@ -15,7 +15,7 @@ const (
 	inClear           // nothing
 	sealed            // encrypted for its place
 	named             // the name of a session, encrypted so that it can be looked up
-	short             // what stands for such a name
+	short             // the short form of such a name
 	hashed            // a hash, masked
 	listed            // hashes, one after the other
 )
@@ -65,16 +65,14 @@ var tables = map[string]table{
 		clear: "tenant id conversation time day model own input cache_read cache_write write_1h output " +
 			"bare_input bare_cache_read bare_cache_write bare_write_1h bare_output cost bare rewrite oversized trial trial_prompt trial_cost purpose",
 	},
-	"spent": {clear: "tenant day tokens cost"},
-	"jobs": { // claims; payload and error are empty
-		clear: "tenant id kind conversation due attempts holder lease", sealed: "payload error", place: [5]string{"tenant", "id"},
-	},
+	"spent":  {clear: "tenant day tokens cost"},
+	"claims": {clear: "tenant conversation work time"},
 	"findings": {
 		clear: "upstream organization topic time", sealed: "value", place: [5]string{"upstream", "organization", "topic"},
 	},
 	"memories": {
 		clear:  "tenant id level kind conversation from_message to_message times created confirmed escalated archived restored became origin",
-		masked: "scope", sealed: "name text", place: [5]string{"tenant", "id"},
+		masked: "scope", sealed: "name text extra", place: [5]string{"tenant", "id"},
 	},
 	"confirmations": {
 		clear: "tenant memory seq conversation from_message to_message time", sealed: "evidence", place: [5]string{"tenant", "memory", "", "seq"},

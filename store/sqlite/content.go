@@ -11,7 +11,7 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// content is the blobs that a write brings along, and what it knows of those that it refers to.
+// content is the blobs that a write adds, and what it knows of those that it refers to.
 type content struct {
 	key   store.Key // set by store
 	blobs []blob
@@ -22,7 +22,7 @@ type content struct {
 // A blob is content that may be new, or that is referred to.
 type blob struct {
 	hash   decant.Hash
-	data   []byte // nil: not brought along
+	data   []byte // nil: not among those added
 	fresh  bool   // the store did not have it
 	shared bool   // it is referred to and not fresh: the conversation has to hold it
 }
@@ -54,7 +54,7 @@ func (c *content) note(b blob) {
 	c.blobs = append(c.blobs, b)
 }
 
-// fresh reports whether the write has brought a blob that the store did not have.
+// fresh reports whether the write adds a blob that the store did not have.
 func (c *content) fresh(h decant.Hash) bool {
 	i, ok := c.known[h]
 	return ok && c.blobs[i].fresh
@@ -121,7 +121,7 @@ func (c *content) refer(t *tx, h decant.Hash) error {
 // holdRows is how many rows a conversation has in holds before they become one: each commit reads them.
 const holdRows = 8
 
-// hold notes the blobs that were referred to and that other conversations brought, but for those that
+// hold notes the blobs that were referred to and that other conversations added, except for those that
 // are noted. Some may be the conversation's own, which it does not hurt to hold twice.
 func (c *content) hold(t *tx) error {
 	missing := map[decant.Hash]bool{} // as they are stored: what is noted is many, and is not unmasked for this
@@ -162,7 +162,7 @@ func (c *content) hold(t *tx) error {
 	return t.exec("INSERT INTO holds (tenant, conversation, hashes) VALUES (?, ?, ?)", c.key.Tenant, c.key.ID, all)
 }
 
-// holdings returns the blobs that a conversation holds beside those that it brought.
+// holdings returns the blobs that a conversation holds besides those that it added.
 func holdings(q querier, k store.Key) (map[decant.Hash]bool, error) {
 	held := map[decant.Hash]bool{}
 	err := q.rows("SELECT hashes FROM holds WHERE tenant = ? AND conversation = ?", []any{k.Tenant, k.ID}, func(rows *sql.Rows) error {

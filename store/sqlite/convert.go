@@ -13,16 +13,15 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/seal"
 )
 
 // Convert writes a database again: encrypted under the key to, or not encrypted if to is nil. from is the key that
-// it has so far, nil for none. With two keys everything is encrypted anew, under a new data key. What Check finds wrong
+// it has so far, nil for none. With two keys everything is encrypted again, under a new data key. What Check finds wrong
 // with it stays wrong, unless it does not decrypt: then the error is store.ErrCorrupt.
 //
 // If somebody else has it open, the error is store.ErrBusy. The new file is complete and checked before
 // it takes the place of the old one in one step; until then nothing has changed. It needs as much room again.
-func Convert(ctx context.Context, path string, from, to *seal.Key) error {
+func Convert(ctx context.Context, path string, from, to KeyFunc) error {
 	err := convert(ctx, path, from, to)
 	if err != nil {
 		return fmt.Errorf("convert database %s: %w", path, translate(err))
@@ -30,7 +29,7 @@ func Convert(ctx context.Context, path string, from, to *seal.Key) error {
 	return nil
 }
 
-func convert(ctx context.Context, path string, from, to *seal.Key) (err error) {
+func convert(ctx context.Context, path string, from, to KeyFunc) (err error) {
 	if path, err = filepath.EvalSymlinks(path); err != nil { // what takes its place must not take that of a link
 		return err
 	}
@@ -60,14 +59,14 @@ func convert(ctx context.Context, path string, from, to *seal.Key) (err error) {
 	return nil
 }
 
-// current opens a database in the usual way, which brings its form up to date, and closes it. It returns how its values
+// current opens a database in the usual way, which upgrades its format, and closes it. It returns how its values
 // are kept, and what is wrong with it.
-func current(ctx context.Context, path string, key *seal.Key) (how sealing, problems []string, err error) {
+func current(ctx context.Context, path string, key KeyFunc) (how sealing, problems []string, err error) {
 	db, err := Open(ctx, path, Options{Key: key})
 	if err != nil {
 		return how, nil, err
 	}
-	if db.ReadOnly() {
+	if db.readOnly() {
 		err = store.ErrReadOnly
 	} else {
 		problems, err = db.Check(ctx)
@@ -75,8 +74,8 @@ func current(ctx context.Context, path string, key *seal.Key) (how sealing, prob
 	return db.how, problems, errors.Join(err, db.Close())
 }
 
-// alone opens a database so that nobody else can. SQLite takes a database out of the form with a write-ahead log only
-// when nobody else has it open, and then everything is in the one file.
+// alone opens a database exclusively. SQLite ends write-ahead logging only if no other connection has the database
+// open, and then everything is in the one file.
 func alone(ctx context.Context, path string) (*conn, error) {
 	d := newDSN(path, Options{})
 	db, err := sql.Open("sqlite", d.with(500*time.Millisecond))
@@ -109,7 +108,7 @@ func inUse(err error) error {
 }
 
 // write writes the new database.
-func write(ctx context.Context, src *conn, from sealing, path string, key *seal.Key) error {
+func write(ctx context.Context, src *conn, from sealing, path string, key KeyFunc) error {
 	to, _, err := current(ctx, path, key) // makes it
 	if err != nil {
 		return err
@@ -131,7 +130,7 @@ func write(ctx context.Context, src *conn, from sealing, path string, key *seal.
 }
 
 // sound insists on a database without faults but those that are known.
-func sound(ctx context.Context, path string, key *seal.Key, known []string) error {
+func sound(ctx context.Context, path string, key KeyFunc, known []string) error {
 	_, problems, err := current(ctx, path, key)
 	problems = slices.DeleteFunc(problems, func(p string) bool { return slices.Contains(known, p) })
 	if err == nil && len(problems) > 0 {
@@ -140,7 +139,7 @@ func sound(ctx context.Context, path string, key *seal.Key, known []string) erro
 	return err
 }
 
-// replace puts the new file in the place of the old one, which nobody else opens before it is released.
+// replace puts the new file in the place of the old one, which stays locked until it is released.
 func replace(release func() error, from, to string) error {
 	old, err := os.Stat(to)
 	if err != nil {

@@ -27,7 +27,7 @@ func convertAgainAndAgain(path string) error {
 		from, to = to, from
 	}
 	for {
-		if err := sqlite.Convert(context.Background(), path, from, to); err != nil {
+		if err := sqlite.Convert(context.Background(), path, secret(from), secret(to)); err != nil {
 			return err
 		}
 		from, to = to, from
@@ -36,7 +36,7 @@ func convertAgainAndAgain(path string) error {
 
 // open1 opens and closes a database and returns the key that it was opened with.
 func open1(path string, k *seal.Key) (*seal.Key, error) {
-	db, err := sqlite.Open(context.Background(), path, sqlite.Options{Key: k})
+	db, err := sqlite.Open(context.Background(), path, sqlite.Options{Key: secret(k)})
 	if err != nil {
 		return nil, err
 	}

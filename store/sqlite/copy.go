@@ -16,7 +16,7 @@ type copier struct {
 	src      *conn
 	dst      *sql.Tx
 	from, to sealing
-	sessions map[[2]string]string // names by tenant and what stands for them, where they are sealed
+	sessions map[[2]string]string // names by tenant and short form, where they are sealed
 }
 
 func (x *copier) all(ctx context.Context) error {
@@ -154,10 +154,10 @@ func (x *copier) value(t *table, name, column string, row map[string]any) (any, 
 	case listed:
 		return x.list(tenant, blobOf(v)), nil
 	}
-	return nil, fmt.Errorf("nobody has said how it is kept: %w", store.ErrNewer)
+	return nil, fmt.Errorf("this program does not know its encryption: %w", store.ErrNewer)
 }
 
-// sealed opens a value and seals it anew. What is kept as it is has the type of its column.
+// sealed opens a value and seals it again. What is kept as it is has the type of its column.
 func (x *copier) sealed(t *table, column string, row map[string]any, v any) (any, error) {
 	at := t.at(column, row)
 	value, err := x.from.open(blobOf(v), at)
@@ -173,8 +173,8 @@ func (x *copier) sealed(t *table, column string, row map[string]any, v any) (any
 // texts are the sealed columns that hold text when they are not sealed.
 var texts = map[string]bool{
 	"conversations.agent": true, "conversations.project": true, "conversations.anchor": true, "checkpoints.key_facts": true,
-	"requests.stop": true, "requests.planned": true, "jobs.error": true, "findings.value": true, "tenant_keys.note": true, "acts.detail": true,
-	"memories.name": true, "memories.text": true, "confirmations.evidence": true,
+	"requests.stop": true, "requests.planned": true, "findings.value": true, "tenant_keys.note": true, "acts.detail": true,
+	"memories.name": true, "memories.text": true, "memories.extra": true, "confirmations.evidence": true,
 }
 
 // list returns a list of hashes as the new database keeps it.

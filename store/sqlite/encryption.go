@@ -11,6 +11,42 @@ import (
 	"github.com/decantdev/decant/store/seal"
 )
 
+// A KeyFunc returns the key of an encrypted database: 32 random bytes, which are not stored in it. It is a function
+// and not a value so that options can be printed without revealing a key.
+type KeyFunc func() ([]byte, error)
+
+// KeyFile reads the key from a file, as 64 hexadecimal digits or in base64. A file that everybody on the machine can
+// read is an error.
+func KeyFile(name string) KeyFunc {
+	return func() ([]byte, error) {
+		k, err := seal.ReadKey(name)
+		if err != nil {
+			return nil, err
+		}
+		return k.Secret()
+	}
+}
+
+// key returns the key, nil if nothing is encrypted.
+func (f KeyFunc) key() (*seal.Key, error) {
+	if f == nil {
+		return nil, nil
+	}
+	secret, err := f()
+	if err != nil {
+		return nil, fmt.Errorf("get the key: %w", err)
+	}
+	return seal.NewKey(secret)
+}
+
+// keyFunc returns what gives a key to Open, nil for no key.
+func keyFunc(k *seal.Key) KeyFunc {
+	if k == nil {
+		return nil
+	}
+	return k.Secret
+}
+
 // foresee returns how the values of a database are kept that may be of another form, before anything is written to it.
 // settled reports whether it can be used as it is.
 func foresee(ctx context.Context, r *sql.DB, forms fs.FS, key *seal.Key) (how sealing, settled bool, err error) {
@@ -39,7 +75,7 @@ func foresee(ctx context.Context, r *sql.DB, forms fs.FS, key *seal.Key) (how se
 	return how, mode == "wal", err
 }
 
-// howKept returns how the values of a database are kept. While nobody has decided that, the error is sql.ErrNoRows.
+// howKept returns how the values of a database are kept. Before that is decided, the error is sql.ErrNoRows.
 func howKept(ctx context.Context, r rower, key *seal.Key) (sealing, error) {
 	var wrapped []byte
 	var id string
@@ -81,16 +117,33 @@ func decide(ctx context.Context, c *conn, key *seal.Key) (sealing, error) {
 		wrapped, id = seal.NewBox().Wrap(key), key.ID()
 	}
 	if _, err = c.ExecContext(ctx, "INSERT INTO encryption (one, data_key, key) VALUES (1, ?, ?)", nonNil(wrapped), id); err != nil {
-		return s, fmt.Errorf("decide whether it is encrypted: %w", err)
+		return s, fmt.Errorf("store whether it is encrypted: %w", err)
 	}
 	return unlock(wrapped, id, key)
 }
 
-// Rotate wraps the data key under another outside key, at once and while others use the database. The old key no
-// longer opens this file. It still opens earlier copies, and whoever knew the data key still knows it: see Convert.
-func (db *DB) Rotate(ctx context.Context, to *seal.Key) error {
+// Rotate changes the key of an encrypted database from one to another, at once and while others use the database.
+// The old key no longer opens this file. It still opens earlier copies, and whoever knew the data key still knows it:
+// see Convert. A database that is not encrypted is store.ErrUnsealed.
+func Rotate(ctx context.Context, path string, from, to KeyFunc) error {
+	key, err := to.key()
+	if key == nil && err == nil {
+		err = errors.New("no key to change to; Convert decrypts")
+	}
+	if err != nil {
+		return fmt.Errorf("change the key of %s: %w", path, err)
+	}
+	db, err := Open(ctx, path, Options{Key: from})
+	if err != nil {
+		return err
+	}
+	return errors.Join(wrap("change the key of "+path, db.rewrap(ctx, key)), db.Close())
+}
+
+// rewrap wraps the data key under another outside key.
+func (db *DB) rewrap(ctx context.Context, to *seal.Key) error {
 	if db.how.box == nil {
-		return fmt.Errorf("change the key of %s: %w", db.path, store.ErrUnsealed)
+		return store.ErrUnsealed
 	}
 	err := db.write(ctx, func(t *tx) error {
 		if err := t.exec("PRAGMA secure_delete = on"); err != nil {
@@ -100,18 +153,10 @@ func (db *DB) Rotate(ctx context.Context, to *seal.Key) error {
 		return errors.Join(err, t.exec("PRAGMA secure_delete = off"))
 	})
 	if err == nil {
-		// Where somebody reads all the time, what the old key opens stays in the log until the log begins anew.
+		// If readers are always active, what the old key opens stays in the log until the log starts over.
 		if err = db.writer.outside(ctx, truncateLog); errors.Is(err, store.ErrBusy) {
 			err = nil
 		}
 	}
-	return wrap("change the key of "+db.path, err)
-}
-
-// KeyID returns the name of the key that opens the database, empty if it is not encrypted.
-func (db *DB) KeyID() string {
-	if db.key == nil {
-		return ""
-	}
-	return db.key.ID()
+	return err
 }

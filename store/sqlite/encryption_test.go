@@ -37,18 +37,18 @@ func TestOnlyTheRightKeyOpens(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "decant.db")
-			db := openAs(t, path, sqlite.Options{Key: tt.has})
+			db := openAs(t, path, sqlite.Options{Key: secret(tt.has)})
 			must(t, (&line{Key: store.Key{ID: "conv"}, size: 300}).commit(t.Context(), db))
 			must(t, db.Close())
 			before, err := os.ReadFile(path)
 			must(t, err)
-			if _, err := sqlite.Open(t.Context(), path, sqlite.Options{Key: tt.with}); !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.say) {
+			if _, err := sqlite.Open(t.Context(), path, sqlite.Options{Key: secret(tt.with)}); !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.say) {
 				t.Errorf("open: %v, want %v with %q", err, tt.want, tt.say)
 			}
 			if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
 				t.Errorf("the file was changed: %v", err)
 			}
-			must(t, (&line{Key: store.Key{ID: "another"}, size: 300}).commit(t.Context(), openAs(t, path, sqlite.Options{Key: tt.has})))
+			must(t, (&line{Key: store.Key{ID: "another"}, size: 300}).commit(t.Context(), openAs(t, path, sqlite.Options{Key: secret(tt.has)})))
 		})
 	}
 }
@@ -58,7 +58,7 @@ func TestOnlyTheRightKeyOpens(t *testing.T) {
 func TestOneDecidesWhetherItIsEncrypted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "decant.db")
 	var mu sync.Mutex
-	opened := map[string]bool{}
+	opened := map[int]bool{}
 	var all sync.WaitGroup
 	for i := range 6 {
 		var k *seal.Key
@@ -66,7 +66,7 @@ func TestOneDecidesWhetherItIsEncrypted(t *testing.T) {
 			k = key(t, []string{"", "01", "02"}[i%3])
 		}
 		all.Go(func() {
-			db, err := sqlite.Open(t.Context(), path, sqlite.Options{Key: k})
+			db, err := sqlite.Open(t.Context(), path, sqlite.Options{Key: secret(k)})
 			if errors.Is(err, store.ErrSealed) || errors.Is(err, store.ErrWrongKey) || errors.Is(err, store.ErrUnsealed) {
 				return
 			}
@@ -75,7 +75,7 @@ func TestOneDecidesWhetherItIsEncrypted(t *testing.T) {
 				return
 			}
 			mu.Lock()
-			opened[db.KeyID()] = true
+			opened[i%3] = true
 			mu.Unlock()
 			db.Close()
 		})
@@ -130,7 +130,7 @@ func TestWhatWasTamperedWithIsDamaged(t *testing.T) {
 		"evidence":           {"UPDATE confirmations SET evidence = (SELECT text FROM memories)", memories},
 	} {
 		t.Run(name, func(t *testing.T) {
-			db := openAs(t, filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{Key: key(t, "01")})
+			db := openAs(t, filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{Key: key(t, "01").Secret})
 			l := &line{Key: store.Key{ID: "conv"}, size: 300}
 			for range 4 {
 				must(t, l.commit(t.Context(), db))
@@ -154,21 +154,20 @@ func TestWhatWasTamperedWithIsDamaged(t *testing.T) {
 // TestRotate changes the outside key while another handle has the database open, which goes on.
 func TestRotate(t *testing.T) {
 	path, old, next := filepath.Join(t.TempDir(), "decant.db"), key(t, "01"), key(t, "02")
-	other := openAs(t, path, sqlite.Options{Key: old})
+	other := openAs(t, path, sqlite.Options{Key: old.Secret})
 	l := &line{Key: store.Key{ID: "conv"}, size: 300}
 	must(t, l.commit(t.Context(), other))
-	db := openAs(t, path, sqlite.Options{Key: old})
-	must(t, db.Rotate(t.Context(), next))
+	must(t, sqlite.Rotate(t.Context(), path, old.Secret, next.Secret))
 	must(t, l.commit(t.Context(), other))
-	must(t, db.Close())
-	if _, err := sqlite.Open(t.Context(), path, sqlite.Options{Key: old}); !errors.Is(err, store.ErrWrongKey) {
+	if _, err := sqlite.Open(t.Context(), path, sqlite.Options{Key: old.Secret}); !errors.Is(err, store.ErrWrongKey) {
 		t.Errorf("open with the old key: %v", err)
 	}
-	if _, err := openAs(t, path, sqlite.Options{Key: next}).Load(t.Context(), l.Key, store.Newest); err != nil {
+	if _, err := openAs(t, path, sqlite.Options{Key: next.Secret}).Load(t.Context(), l.Key, store.Newest); err != nil {
 		t.Error(err)
 	}
-	clear := open(t, filepath.Join(t.TempDir(), "decant.db"))
-	if err := clear.Rotate(t.Context(), next); !errors.Is(err, store.ErrUnsealed) {
+	clear := filepath.Join(t.TempDir(), "decant.db")
+	must(t, open(t, clear).Close())
+	if err := sqlite.Rotate(t.Context(), clear, nil, next.Secret); !errors.Is(err, store.ErrUnsealed) {
 		t.Errorf("rotate one that is not encrypted: %v", err)
 	}
 }
@@ -185,7 +184,7 @@ func TestConvert(t *testing.T) {
 	want := picture(t, path, nil)
 	for _, step := range []struct{ from, to *seal.Key }{{nil, one}, {one, two}, {two, two}, {two, nil}} {
 		must(t, os.WriteFile(path+".converting", []byte("of an attempt that was killed"), 0o600))
-		must(t, sqlite.Convert(t.Context(), path, step.from, step.to))
+		must(t, sqlite.Convert(t.Context(), path, secret(step.from), secret(step.to)))
 		if got := found(t, path, evidence); (len(got) > 0) != (step.to == nil) {
 			t.Errorf("found in the file: %q", got)
 		}
@@ -199,7 +198,7 @@ func TestConvert(t *testing.T) {
 // picture returns what a store returns of all that it holds.
 func picture(t *testing.T, path string, k *seal.Key) map[string]any {
 	t.Helper()
-	db := openAs(t, path, sqlite.Options{Key: k})
+	db := openAs(t, path, sqlite.Options{Key: secret(k)})
 	defer db.Close()
 	return pictureIn(t, db)
 }
@@ -287,7 +286,7 @@ func TestConvertIsAlone(t *testing.T) {
 	db := open(t, path)
 	l := &line{Key: store.Key{ID: "conv"}, size: 300}
 	must(t, l.commit(t.Context(), db))
-	if err := sqlite.Convert(t.Context(), path, nil, key(t, "01")); !errors.Is(err, store.ErrBusy) || !strings.Contains(err.Error(), "stop the gateway") {
+	if err := sqlite.Convert(t.Context(), path, nil, key(t, "01").Secret); !errors.Is(err, store.ErrBusy) || !strings.Contains(err.Error(), "stop the gateway") {
 		t.Errorf("convert while it is open: %v", err)
 	}
 	must(t, l.commit(t.Context(), db))
@@ -298,7 +297,7 @@ func TestConvertIsAlone(t *testing.T) {
 // TestConvertRefuses guards that what cannot be converted stays as it is.
 func TestConvertRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "decant.db")
-	db := openAs(t, path, sqlite.Options{Key: key(t, "01")})
+	db := openAs(t, path, sqlite.Options{Key: key(t, "01").Secret})
 	l := &line{Key: store.Key{ID: "conv"}, size: 300}
 	must(t, l.commit(t.Context(), db))
 	must(t, db.Exec(t.Context(), "UPDATE packs SET data = zeroblob(100)"))
@@ -311,13 +310,13 @@ func TestConvertRefuses(t *testing.T) {
 	} {
 		before, err := os.ReadFile(path)
 		must(t, err)
-		if err := sqlite.Convert(t.Context(), path, tt.from, tt.to); !errors.Is(err, tt.want) {
+		if err := sqlite.Convert(t.Context(), path, secret(tt.from), secret(tt.to)); !errors.Is(err, tt.want) {
 			t.Errorf("convert: %v, want %v", err, tt.want)
 		}
 		if left, _ := filepath.Glob(path + ".converting*"); left != nil {
 			t.Errorf("left over: %q", left)
 		}
-		must(t, openAs(t, path, sqlite.Options{Key: key(t, "01")}).Close())
+		must(t, openAs(t, path, sqlite.Options{Key: key(t, "01").Secret}).Close())
 		if after, err := os.ReadFile(path); err != nil || len(after) != len(before) {
 			t.Errorf("the file has changed: %d bytes, then %d, %v", len(before), len(after), err)
 		}
@@ -333,8 +332,8 @@ func TestConvertKeepsFaults(t *testing.T) {
 	before, err := db.Check(t.Context())
 	must(t, err)
 	must(t, db.Close())
-	must(t, sqlite.Convert(t.Context(), path, nil, key(t, "01")))
-	after, err := openAs(t, path, sqlite.Options{Key: key(t, "01")}).Check(t.Context())
+	must(t, sqlite.Convert(t.Context(), path, nil, key(t, "01").Secret))
+	after, err := openAs(t, path, sqlite.Options{Key: key(t, "01").Secret}).Check(t.Context())
 	if diff := cmp.Diff(before, after); err != nil || diff != "" || len(before) != 1 {
 		t.Errorf("%v, %v:\n%s", before, err, diff)
 	}
@@ -343,7 +342,7 @@ func TestConvertKeepsFaults(t *testing.T) {
 // TestSearchInMemory guards that an index in memory that is full is asked and emptied: what was read before is found,
 // the better match first.
 func TestSearchInMemory(t *testing.T) {
-	db := openAs(t, filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{Key: key(t, "01")})
+	db := openAs(t, filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{Key: key(t, "01").Secret})
 	l := &store.Batch{Key: store.Key{ID: "conv"}, Create: &store.Creation{}, Time: time.Unix(1, 0)}
 	texts := []string{"needle needle", strings.Repeat(strings.Repeat("h", 60)+" ", 340_000) + "needle", "hay", "needle in " + strings.Repeat("hay ", 100)}
 	for i, text := range texts {

@@ -174,7 +174,9 @@ func OpenReadOnlyNext(ctx context.Context, path, migration string) (*DB, error) 
 }
 
 func openReadOnly(ctx context.Context, path string, forms fs.FS) (*DB, error) {
-	db := &DB{path: path, forms: forms, now: time.Now, dsn: newDSN(path, Options{}), health: health{log: slog.New(slog.DiscardHandler)}}
+	db := &DB{now: time.Now, connections: connections{
+		path: path, forms: forms, dsn: newDSN(path, Options{}), health: health{log: slog.New(slog.DiscardHandler)},
+	}}
 	err := db.openReadOnly(ctx)
 	if err != nil {
 		db.shut()

@@ -14,7 +14,7 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// createFile makes sure that the file exists and that nobody else can read it if it is new, at the end of a symbolic
+// createFile makes sure that the file exists and, if it is new, that only its owner can read it, at the end of a symbolic
 // link, too; SQLite gives its journal files the mode of the database.
 func createFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

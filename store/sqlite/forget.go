@@ -95,7 +95,7 @@ func (c *collector) bereave(t *tx, k store.Key) error {
 // dropMemory removes an item and takes samples of it.
 func (c *collector) dropMemory(t *tx, id string) error {
 	for _, query := range []string{
-		"SELECT name, text FROM memories WHERE tenant = ? AND id = ?", "SELECT evidence FROM confirmations WHERE tenant = ? AND memory = ?",
+		"SELECT name, text, extra FROM memories WHERE tenant = ? AND id = ?", "SELECT evidence FROM confirmations WHERE tenant = ? AND memory = ?",
 	} {
 		if c.pieces == nil {
 			break
@@ -182,7 +182,7 @@ func (t *tx) ids(query string, args ...any) (out []string, err error) {
 
 // clean leaves nothing in the files but what the tables hold. The index keeps the words of texts that were removed from
 // it until its parts are merged; SQLite keeps removed rows in free pages, and earlier versions of pages in the
-// write-ahead log. So the index is merged, the file is written anew, and the log is emptied.
+// write-ahead log. So the index is merged, the file rewritten and the log emptied.
 func (db *DB) clean(ctx context.Context) error {
 	if err := db.write(ctx, func(t *tx) error {
 		return t.exec("INSERT INTO search_text (search_text) VALUES ('optimize')")

@@ -22,22 +22,22 @@ type rower interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// readable returns the form that a database has. The error says when it cannot be read as it is, because that is not the
-// newest of the forms.
+// readable returns the format version of a database. The error says why it cannot be read as it is: its format is older
+// or newer than the one that this program knows.
 func readable(ctx context.Context, r rower, forms fs.FS) (have int64, err error) {
 	if err = r.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
 		return 0, fmt.Errorf("read the version: %w", err)
 	}
 	switch known := newestForm(forms); {
 	case have > known:
-		err = fmt.Errorf("its form has version %d, this program knows %d: %w", have, known, store.ErrNewer)
+		err = fmt.Errorf("its format is version %d and this program knows up to %d: %w", have, known, store.ErrNewer)
 	case have < known:
-		err = fmt.Errorf("its form has version %d and must be brought to %d: copy it to where it can be written: %w", have, known, store.ErrReadOnly)
+		err = fmt.Errorf("its format is version %d and must be upgraded to %d; copy it to where it can be written: %w", have, known, store.ErrReadOnly)
 	}
 	return have, err
 }
 
-// newestForm returns the version that migrations lead to.
+// newestForm returns the version of the format after all migrations.
 func newestForm(forms fs.FS) (newest int64) {
 	files, _ := fs.ReadDir(forms, "migrations") // part of the program
 	for _, f := range files {
@@ -53,9 +53,8 @@ func version(name string) int64 {
 	return n
 }
 
-// settle brings the form of a database up to date, and has it keep a write-ahead log. Where nobody has decided yet
-// whether it is encrypted, it decides that. Others may do so at the same time, with another key or none: one is first,
-// and the rest find the work done.
+// settle upgrades the format of a database, switches it to a write-ahead log, and for a new one decides whether it is
+// encrypted. Others may do so at the same time, with another key or none: one is first, and the rest find the work done.
 func settle(ctx context.Context, c *conn, setup string, forms fs.FS, key *seal.Key) (how sealing, err error) {
 	if err := begin(ctx, c, setup); err != nil {
 		return how, err
@@ -69,7 +68,7 @@ func settle(ctx context.Context, c *conn, setup string, forms fs.FS, key *seal.K
 	}
 	for _, statement := range []string{"COMMIT", "PRAGMA journal_mode = wal"} {
 		if _, err = c.ExecContext(ctx, statement); err != nil {
-			return how, fmt.Errorf("settle its form: %w", err)
+			return how, fmt.Errorf("upgrade its format: %w", err)
 		}
 	}
 	return how, nil
@@ -81,7 +80,7 @@ func begin(ctx context.Context, c *conn, setup string) error {
 	for _, statement := range []string{setup, "BEGIN", "PRAGMA auto_vacuum = incremental"} {
 		if _, err := c.ExecContext(ctx, statement); err != nil {
 			if err = translate(err); errors.Is(err, store.ErrBusy) {
-				return fmt.Errorf("its form must be brought up to date: %w", err)
+				return fmt.Errorf("its format must be upgraded: %w", err)
 			}
 			return err
 		}
@@ -89,7 +88,7 @@ func begin(ctx context.Context, c *conn, setup string) error {
 	return nil
 }
 
-// migrate makes of a database the forms that it has not had.
+// migrate applies the migrations that a database lacks.
 func migrate(ctx context.Context, c *conn, forms fs.FS) error {
 	have, err := readable(ctx, c, forms)
 	if !errors.Is(err, store.ErrReadOnly) {

@@ -38,7 +38,7 @@ DROP TABLE old_findings;
 func told(t *testing.T, k *seal.Key) (path string, want map[string]any) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "decant.db")
-	db := openAs(t, path, sqlite.Options{Key: k})
+	db := openAs(t, path, sqlite.Options{Key: secret(k)})
 	_, err := tell(t.Context(), db, "one")
 	must(t, err)
 	must(t, history(t.Context(), db))
@@ -63,18 +63,18 @@ func TestTheNextFormKeepsEverything(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path, want := told(t, k)
 			for range 2 { // it is done once
-				db := openNext(t, path, sqlite.Options{Key: k})
+				db := openNext(t, path, sqlite.Options{Key: secret(k)})
 				unchanged(t, want, pictureIn(t, db))
 				if got := db.Row(t, "PRAGMA user_version", 1); got != "2" {
 					t.Errorf("form %s, want 2", got)
 				}
 				must(t, db.Close())
 			}
-			_, err := sqlite.Open(t.Context(), path, sqlite.Options{Key: k})
+			_, err := sqlite.Open(t.Context(), path, sqlite.Options{Key: secret(k)})
 			if !errors.Is(err, store.ErrNewer) {
 				t.Errorf("a program that does not know its form: %v, want ErrNewer", err)
 			}
-			db := openNext(t, path, sqlite.Options{Key: k})
+			db := openNext(t, path, sqlite.Options{Key: secret(k)})
 			must(t, (&line{Key: store.Key{ID: "new"}}).commit(t.Context(), db))
 			if _, err := db.Search(t.Context(), store.Query{Text: "message"}); err != nil {
 				t.Errorf("search: %v", err)
@@ -90,7 +90,7 @@ func TestTheNextFormKeepsEverything(t *testing.T) {
 func TestAKeyThatDoesNotFitChangesNoForm(t *testing.T) {
 	path, want := told(t, nil)
 	for range 2 {
-		if _, err := sqlite.OpenNext(t.Context(), path, sqlite.Options{Key: key(t, "01")}, nextForm); !errors.Is(err, store.ErrUnsealed) {
+		if _, err := sqlite.OpenNext(t.Context(), path, sqlite.Options{Key: key(t, "01").Secret}, nextForm); !errors.Is(err, store.ErrUnsealed) {
 			t.Errorf("open with a key: %v, want ErrUnsealed", err)
 		}
 	}
@@ -132,7 +132,7 @@ func TestAFormIsMadeWhenNobodyWrites(t *testing.T) {
 	path, _ := told(t, nil)
 	release := open(t, path).Hold(t)
 	_, err := sqlite.OpenNext(t.Context(), path, sqlite.Options{Opening: time.Millisecond}, nextForm)
-	if !errors.Is(err, store.ErrBusy) || !strings.Contains(err.Error(), "brought up to date") {
+	if !errors.Is(err, store.ErrBusy) || !strings.Contains(err.Error(), "must be upgraded") {
 		t.Errorf("while another process writes: %v, want ErrBusy", err)
 	}
 	opened := make(chan error)
@@ -152,7 +152,7 @@ func TestAFormIsMadeWhenNobodyWrites(t *testing.T) {
 // TestReadOnlyKnowsItsForm guards that a database which cannot be written is read only in the form that it should have.
 func TestReadOnlyKnowsItsForm(t *testing.T) {
 	path, _ := told(t, nil)
-	if _, err := sqlite.OpenReadOnlyNext(t.Context(), path, nextForm); !errors.Is(err, store.ErrReadOnly) || !strings.Contains(err.Error(), "must be brought to") {
+	if _, err := sqlite.OpenReadOnlyNext(t.Context(), path, nextForm); !errors.Is(err, store.ErrReadOnly) || !strings.Contains(err.Error(), "must be upgraded to") {
 		t.Errorf("one of an earlier form: %v, want ErrReadOnly", err)
 	}
 	must(t, openNext(t, path, sqlite.Options{}).Close())

@@ -44,7 +44,7 @@ func (db *DB) rehearse(ctx context.Context, c *collector, do func() error) (err 
 	if err := db.Backup(ctx, path); err != nil {
 		return err
 	}
-	twin, err := openAs(ctx, path, Options{Now: db.now, Key: db.key}, db.forms)
+	twin, err := openAs(ctx, path, Options{Now: db.now, Key: keyFunc(db.key)}, db.forms)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (c *collector) candidates(t *tx) (list []candidate, err error) {
 	if err == nil {
 		err = t.row(`SELECT (SELECT COALESCE(sum(length(data)), 0) FROM packs WHERE NOT `+whose+`)
 			+ (SELECT COALESCE(sum(length(data)), 0) FROM segments WHERE NOT `+whose+`)
-			+ (SELECT COALESCE(sum(length(text)), 0) FROM memories WHERE NOT `+whose+`)
+			+ (SELECT COALESCE(sum(length(text) + length(extra)), 0) FROM memories WHERE NOT `+whose+`)
 			+ (SELECT COALESCE(sum(length(data)), 0) FROM journal_steps WHERE NOT `+whose+`)`,
 			[]any{c.Tenant, c.AllTenants, c.Tenant, c.AllTenants, c.Tenant, c.AllTenants, c.Tenant, c.AllTenants}, &c.others)
 	}
@@ -215,7 +215,7 @@ func (c *collector) discard(t *tx, k store.Key) error {
 	if err := unlinkAll(t, k); err != nil {
 		return err
 	}
-	for _, table := range []string{"segments", "decisions", "checkpoints", "requests", "jobs INDEXED BY jobs_conversation"} {
+	for _, table := range []string{"segments", "decisions", "checkpoints", "requests", "claims"} {
 		if err := t.exec("DELETE FROM "+table+" WHERE tenant = ? AND conversation = ?", k.Tenant, k.ID); err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ func init() {
 	for table, names := range map[string]string{
 		"conversations": "c v e f p", "segments": "e s", "chains": "e", "blobs": "b", "packs": "p", "holds": "h", "decisions": "d", "checkpoints": "c p",
 		"memories": "m", "confirmations": "c",
-		"requests": "r", "spends": "s", "spent": "s", "fixed": "", "search_docs": "d", "search_queue": "", "jobs": "p",
+		"requests": "r", "spends": "s", "spent": "s", "fixed": "", "search_docs": "d", "search_queue": "", "claims": "",
 	} {
 		grown[table] = table
 		for _, n := range strings.Fields(names) {

@@ -15,7 +15,7 @@ import (
 // Ping reports whether the database can be read and, as far as the last seconds have shown, written. It costs the same
 // whatever is kept.
 func (db *DB) Ping(ctx context.Context) error {
-	if db.ReadOnly() {
+	if db.readOnly() {
 		return fmt.Errorf("%w: %s", store.ErrReadOnly, db.path)
 	}
 	var row [1]driver.Value
@@ -25,9 +25,6 @@ func (db *DB) Ping(ctx context.Context) error {
 	}
 	return wrap("ask the database", err)
 }
-
-// ReadOnly reports whether the database was opened for reading only, because it cannot be written.
-func (db *DB) ReadOnly() bool { return db.writer == nil }
 
 const (
 	glance  = time.Second      // how often readers look whether the files are still there
@@ -61,7 +58,7 @@ func (h *health) there() error {
 	return nil
 }
 
-// look looks whether the files are there. That they have gone is told once, and so it is that they are back.
+// look checks whether the files are there. It logs once that they are gone, and once that they are back.
 func (h *health) look() error {
 	err := h.moved()
 	if err == nil {
@@ -84,7 +81,7 @@ func (h *health) judge(err error) {
 	}
 }
 
-// lately returns the failure that counts still, nil when there is none.
+// lately returns the newest failure that still counts, or nil.
 func (h *health) lately() error {
 	if a := h.ill.Load(); a != nil && time.Since(a.time) < illness {
 		return a.error

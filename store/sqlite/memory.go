@@ -16,7 +16,7 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// memoryBytes is how much text goes into an index in memory before it is asked and made anew.
+// memoryBytes is how much text goes into an index in memory before it is searched and emptied.
 const memoryBytes = 16 << 20
 
 // A memoryIndex is an index of words like that in the file, of a database whose words must not be written. Texts that
@@ -53,7 +53,7 @@ func newMemoryIndex(ctx context.Context, s *search, match string) (x *memoryInde
 	return x, nil
 }
 
-// tokenizing is how the index is made, in the file and in memory. It is as the migration has it.
+// tokenizing is how the index is made, in the file and in memory. It is the same in the migration.
 const tokenizing = "content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'"
 
 // add adds a text, and asks the index when it has become large.

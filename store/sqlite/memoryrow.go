@@ -3,7 +3,6 @@ package sqlite
 import (
 	"database/sql"
 	"fmt"
-	"strings"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/memory"
@@ -15,11 +14,12 @@ func scopeHash(s memory.Scope) decant.Hash { return decant.HashText(string(s.Lev
 
 // insertMemory writes an item with its confirmations.
 func insertMemory(t *tx, tenant string, it *memory.Item) error {
-	n, err := t.change(`INSERT INTO memories (tenant, id, scope, level, name, kind, text, conversation, from_message, to_message, times,
-		created, confirmed, escalated, archived, restored, became, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	n, err := t.change(`INSERT INTO memories (tenant, id, scope, level, name, kind, text, extra, conversation, from_message,
+		to_message, times, created, confirmed, escalated, archived, restored, became, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO NOTHING`,
 		tenant, it.ID, t.hash(tenant, scopeHash(it.Scope)), string(it.Scope.Level), t.text(it.Scope.Name, memoryPlace(tenant, "memories.name", it.ID)),
-		string(it.Kind), t.text(withExtra(it), memoryPlace(tenant, "memories.text", it.ID)), it.Source.Conversation, it.Source.From, it.Source.To, it.Times,
+		string(it.Kind), t.text(it.Text, memoryPlace(tenant, "memories.text", it.ID)),
+		t.text(it.Extra, memoryPlace(tenant, "memories.extra", it.ID)), it.Source.Conversation, it.Source.From, it.Source.To, it.Times,
 		micros(it.Created), micros(it.Confirmed), micros(it.Escalated), micros(it.Archived), micros(it.Restored), it.Became, it.From)
 	if err == nil && n == 0 {
 		err = fmt.Errorf("memory %s: %w", it.ID, store.ErrConflict)
@@ -34,8 +34,8 @@ func insertMemory(t *tx, tenant string, it *memory.Item) error {
 
 // remembered returns the items of a tenant under a condition, with their confirmations.
 func remembered(q querier, tenant, where string, args ...any) (out []memory.Item, err error) {
-	err = q.rows(`SELECT id, level, name, kind, text, conversation, from_message, to_message, times, created, confirmed, escalated, archived, restored,
-		became, origin FROM memories WHERE tenant = ? AND `+where, append([]any{tenant}, args...), func(rows *sql.Rows) error {
+	err = q.rows(`SELECT id, level, name, kind, text, extra, conversation, from_message, to_message, times, created, confirmed, escalated, archived,
+		restored, became, origin FROM memories WHERE tenant = ? AND `+where, append([]any{tenant}, args...), func(rows *sql.Rows) error {
 		it, err := scanMemory(q.vault(), tenant, rows)
 		out = append(out, it)
 		return err
@@ -50,9 +50,9 @@ func remembered(q querier, tenant, where string, args ...any) (out []memory.Item
 
 // scanMemory reads an item from a row.
 func scanMemory(s sealing, tenant string, rows *sql.Rows) (it memory.Item, err error) {
-	var name, text []byte
+	var name, text, extra []byte
 	var created, confirmed, escalated, archived, restored int64
-	if err := rows.Scan(&it.ID, &it.Scope.Level, &name, &it.Kind, &text, &it.Source.Conversation, &it.Source.From, &it.Source.To, &it.Times,
+	if err := rows.Scan(&it.ID, &it.Scope.Level, &name, &it.Kind, &text, &extra, &it.Source.Conversation, &it.Source.From, &it.Source.To, &it.Times,
 		&created, &confirmed, &escalated, &archived, &restored, &it.Became, &it.From); err != nil {
 		return it, err
 	}
@@ -62,23 +62,13 @@ func scanMemory(s sealing, tenant string, rows *sql.Rows) (it memory.Item, err e
 	if err == nil {
 		err = s.opened(&it.Text, text, memoryPlace(tenant, "memories.text", it.ID))
 	}
-	it.Text, it.Extra, _ = strings.Cut(it.Text, beforeExtra)
+	if err == nil {
+		err = s.opened(&it.Extra, extra, memoryPlace(tenant, "memories.extra", it.ID))
+	}
 	if err != nil {
 		err = fmt.Errorf("memory %s: %w", it.ID, err)
 	}
 	return it, err
-}
-
-// beforeExtra separates the text of an item from its extra in their column. No text holds it: texts are lines without control
-// characters.
-const beforeExtra = "\x1e"
-
-// withExtra returns what the column of an item's text holds.
-func withExtra(it *memory.Item) string {
-	if it.Extra == "" {
-		return it.Text
-	}
-	return it.Text + beforeExtra + it.Extra
 }
 
 // confirmations returns those of an item, oldest first.

@@ -58,7 +58,7 @@ func (p *pieces) take(data []byte) {
 }
 
 // telling returns the first place from which on a piece has more than a few different bytes, as rules and
-// indentations have; -1 when there is none near.
+// indentations have; -1 if none is near.
 func telling(data []byte, from, last int) int {
 	for ; from <= last; from += pieceSize {
 		var seen [256]bool

@@ -36,10 +36,6 @@ func requestPlace(k store.Key, column, id string) seal.Place {
 	return seal.Place{Column: column, Tenant: k.Tenant, ID: k.ID, Part: id}
 }
 
-func jobPlace(k store.Key, column, id string) seal.Place {
-	return seal.Place{Column: column, Tenant: k.Tenant, ID: id}
-}
-
 func findingPlace(f *store.Finding) seal.Place {
 	return seal.Place{Column: "findings.value", Tenant: f.Upstream, ID: f.Organization, Part: f.Topic}
 }

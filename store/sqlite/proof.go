@@ -13,17 +13,16 @@ import (
 )
 
 // kept are the columns in which a conversation's own words stand as they are stored, by table; the conversation's
-// column comes first. What stands in packs is compressed: there it is the bytes as they stood on the disk.
+// column comes first. Packs are compressed: of them it is the bytes as they were on the disk.
 var kept = []struct{ table, key, columns string }{
 	{"conversations", "id", "session, agent, project"},
 	{"segments", "conversation", "data"},
 	{"decisions", "conversation", "text, record"},
 	{"checkpoints", "conversation", "summary_content, key_facts"},
-	{"jobs", "conversation", "payload"},
 	{"packs", "conversation", "data"},
 }
 
-// sample takes pieces of everything that stands in the rows of a conversation. Its contents are sampled one by one as
+// sample takes pieces of everything in the rows of a conversation. Its contents are sampled one by one as
 // they go, see divider.
 func (c *collector) sample(t *tx, k store.Key) error {
 	if c.pieces == nil {
@@ -104,10 +103,10 @@ func readFile(name string, f *finder) (int64, error) {
 	return f.read(file)
 }
 
-// conversational are the tables that hold what conversations consist of. A piece that stands in another one, the
+// conversational are the tables that hold what conversations consist of. A piece that is found in another one, the
 // audit log, say, has no business there.
 var conversational = []string{
-	"conversations", "segments", "decisions", "checkpoints", "requests", "jobs", "packs", "fixed", "blobs", "holds", "search_docs", "search_queue",
+	"conversations", "segments", "decisions", "checkpoints", "requests", "claims", "packs", "fixed", "blobs", "holds", "search_docs", "search_queue",
 	"memories", "confirmations", "journals", "journal_steps",
 }
 
@@ -116,7 +115,7 @@ func alsoIn(r *reader, u *unpacker, list []string) (int, error) {
 	f := newFinder(list)
 	for _, table := range conversational {
 		if err := r.rows("SELECT * FROM "+table, nil, func(rows *sql.Rows) error { return columns(rows, f.look) }); err != nil {
-			return 0, fmt.Errorf("look through table %s: %w", table, err)
+			return 0, fmt.Errorf("read table %s: %w", table, err)
 		}
 	}
 	err := eachPack(r, u, func(data []byte) {

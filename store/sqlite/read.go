@@ -43,7 +43,7 @@ func newPool(db *sql.DB, how sealing, busy time.Duration) *pool {
 	return p
 }
 
-// use calls do with a connection that nobody else uses meanwhile.
+// use calls do with a connection of its own.
 func (p *pool) use(ctx context.Context, do func(*conn) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -109,25 +109,25 @@ func (p *pool) close() error {
 }
 
 // read calls do with a querier, each of whose reads sees what is committed when it begins.
-func (db *DB) read(ctx context.Context, do func(*reader) error) error {
-	db.mu.RLock()
-	defer db.mu.RUnlock()
-	if db.closed {
+func (c *connections) read(ctx context.Context, do func(*reader) error) error {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if c.closed {
 		return store.ErrClosed
 	}
-	if err := db.health.there(); err != nil {
+	if err := c.health.there(); err != nil {
 		return err
 	}
-	err := db.pool.use(ctx, func(c *conn) error { return do(&reader{ctx, c}) })
+	err := c.pool.use(ctx, func(one *conn) error { return do(&reader{ctx, one}) })
 	if err != nil {
-		db.health.judge(err)
+		c.health.judge(err)
 	}
 	return err
 }
 
 // snapshot calls do with a querier all of whose reads see one moment.
-func (db *DB) snapshot(ctx context.Context, do func(*reader) error) error {
-	return db.read(ctx, func(r *reader) (err error) {
+func (c *connections) snapshot(ctx context.Context, do func(*reader) error) error {
+	return c.read(ctx, func(r *reader) (err error) {
 		// Not with ctx: a BEGIN that was carried out and then reported as cancelled would leave the
 		// connection in the past.
 		if _, err = r.ExecContext(context.Background(), "BEGIN DEFERRED"); err != nil {
@@ -164,6 +164,6 @@ func (r *reader) rows(query string, args []any, each func(*sql.Rows) error) erro
 }
 
 // rows calls each for every row of one query.
-func (db *DB) rows(ctx context.Context, query string, args []any, each func(*sql.Rows) error) error {
-	return db.read(ctx, func(r *reader) error { return r.rows(query, args, each) })
+func (c *connections) rows(ctx context.Context, query string, args []any, each func(*sql.Rows) error) error {
+	return c.read(ctx, func(r *reader) error { return r.rows(query, args, each) })
 }

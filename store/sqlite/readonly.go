@@ -35,35 +35,35 @@ func writable(c *conn) error {
 }
 
 // openReadOnly opens a database that must not be written: what it holds can be read all the same. Where not even the
-// files can be made that readers need, nobody else can write either, and the file is read as it is.
-func (db *DB) openReadOnly(ctx context.Context) (err error) {
-	if info, err := os.Stat(db.path); err != nil {
+// files can be made that readers need, no other process can write either, and the file is read as it is.
+func (c *connections) openReadOnly(ctx context.Context) (err error) {
+	if info, err := os.Stat(c.path); err != nil {
 		return err
 	} else if info.Size() == 0 {
 		return fmt.Errorf("it is empty: %w", store.ErrReadOnly)
 	}
-	for _, db.dsn.only = range []string{"mode=ro", "immutable=1"} {
-		if db.dsn.only != "mode=ro" && logged(db.path) {
-			return fmt.Errorf("its newest commits are in %s, which cannot be read where nothing can be written: copy both to another folder: %w", db.path+journals[0], store.ErrReadOnly)
+	for _, c.dsn.only = range []string{"mode=ro", "immutable=1"} {
+		if c.dsn.only != "mode=ro" && logged(c.path) {
+			return fmt.Errorf("its newest commits are in %s, which cannot be read where nothing can be written: copy both to another folder: %w", c.path+journals[0], store.ErrReadOnly)
 		}
-		if db.r, err = sql.Open("sqlite", db.dsn.read()); err != nil {
+		if c.r, err = sql.Open("sqlite", c.dsn.read()); err != nil {
 			return err
 		}
-		if _, err = readable(ctx, db.r, db.forms); err == nil || !unwritable(err) {
+		if _, err = readable(ctx, c.r, c.forms); err == nil || !unwritable(err) {
 			break
 		}
-		err = errors.Join(err, db.r.Close())
+		err = errors.Join(err, c.r.Close())
 	}
 	if err != nil {
 		return err
 	}
-	if db.how, err = howKept(ctx, db.r, db.key); errors.Is(err, sql.ErrNoRows) {
-		db.how, err = unlock(nil, "", db.key) // nobody has decided, and nobody can
+	if c.how, err = howKept(ctx, c.r, c.key); errors.Is(err, sql.ErrNoRows) {
+		c.how, err = unlock(nil, "", c.key) // it is not decided, and cannot be
 	}
 	if err != nil {
 		return err
 	}
-	db.pool = newPool(db.r, db.how, db.dsn.busy)
+	c.pool = newPool(c.r, c.how, c.dsn.busy)
 	return nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// heirs knows which conversations of a tenant hold blobs that others brought. It reads on where it
+// heirs knows which conversations of a tenant hold blobs that others added. It reads on where it
 // stopped, so that removing many conversations reads them once.
 type heirs struct {
 	tenant string
@@ -41,7 +41,7 @@ type divider struct {
 	holdings map[string]map[decant.Hash]bool // of the conversations that were asked for
 }
 
-// release ends what a conversation holds: a blob that nobody else holds goes, one that others hold
+// release ends what a conversation holds: a blob that no other conversation holds goes, one that others hold
 // passes to the first of them. A pack never keeps what is gone.
 func (c *collector) release(t *tx, k store.Key) error {
 	if err := t.exec("DELETE FROM holds WHERE tenant = ? AND conversation = ?", k.Tenant, k.ID); err != nil {
@@ -108,7 +108,7 @@ func (d *divider) divide(id int64) error {
 	return nil
 }
 
-// heir returns the first conversation that still holds a blob, empty when there is none.
+// heir returns the first conversation that still holds a blob, empty if there is no such conversation.
 func (d *divider) heir(h decant.Hash) (string, error) {
 	for ids := d.heirs.of[h]; len(ids) > 0; ids = ids[1:] {
 		d.heirs.of[h] = ids // those before have gone: what many share is not asked of them again
@@ -129,7 +129,7 @@ func (d *divider) heir(h decant.Hash) (string, error) {
 	return "", nil
 }
 
-// inherit makes packs of blobs that one conversation brought and another one holds.
+// inherit makes packs of blobs that one conversation added and another one holds.
 func (d *divider) inherit(heir string, blobs []blob) error {
 	p := &d.t.packer
 	if err := p.start(d.t); err != nil {

@@ -79,7 +79,7 @@ func FuzzSearch(f *testing.F) {
 // TestChatViews guards the names under which the chat's design has its tables, and that an encrypted
 // database tells nothing through them.
 func TestChatViews(t *testing.T) {
-	for name, o := range map[string]sqlite.Options{"clear": {}, "encrypted": {Key: key(t, "01")}} {
+	for name, o := range map[string]sqlite.Options{"clear": {}, "encrypted": {Key: key(t, "01").Secret}} {
 		t.Run(name, func(t *testing.T) {
 			db := openAs(t, filepath.Join(t.TempDir(), "decant.db"), o)
 			l := &line{Key: store.Key{ID: "conv"}}

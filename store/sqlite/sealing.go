@@ -70,7 +70,7 @@ func (s sealing) openSession(tenant, stored string) (string, error) {
 	return name, nil
 }
 
-// short returns what stands for a stored session where many rows name it.
+// short returns the short form of a stored session, for tables in which many rows name it.
 func (s sealing) short(stored string) string {
 	if s.box == nil {
 		return stored

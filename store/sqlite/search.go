@@ -162,7 +162,7 @@ func (s *search) add(texts []decant.Hash, terms []term) error {
 	return nil
 }
 
-// locate adds the first entry that has the text: where it was brought, else where it is referred to, which takes reading
+// locate adds the first entry that has the text: where it was added, else where it is referred to, which takes reading
 // what all conversations refer to.
 func (s *search) locate(h decant.Hash, text string) error {
 	for _, holders := range []func(decant.Hash) ([]string, error){s.bringers, s.holders} {
@@ -211,7 +211,7 @@ func (s *search) bringers(h decant.Hash) ([]string, error) {
 	return s.ids("SELECT p.conversation FROM blobs b JOIN packs p ON p.id = b.pack WHERE b.tenant = ? AND b.hash = ?", s.Tenant, s.q.vault().hash(s.Tenant, h))
 }
 
-// holders returns the conversations that refer to a blob which another one has brought.
+// holders returns the conversations that refer to a blob that another one has added.
 func (s *search) holders(h decant.Hash) ([]string, error) {
 	if s.within != nil {
 		return nil, nil

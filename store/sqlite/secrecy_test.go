@@ -172,7 +172,7 @@ func found(t *testing.T, path string, evidence map[string][]byte) (out []string)
 // while it is open, and in a backup. A field that is added to what a store keeps is filled, too.
 func TestNothingSaidIsInTheFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "decant.db")
-	db := openAs(t, path, sqlite.Options{Key: key(t, "01")})
+	db := openAs(t, path, sqlite.Options{Key: key(t, "01").Secret})
 	evidence, err := tell(t.Context(), db, "one")
 	must(t, err)
 	if got := found(t, path, evidence); len(got) > 0 {
@@ -245,7 +245,7 @@ func TestEveryColumnIsDecided(t *testing.T) {
 
 // TestTheIndexOfWordsIsEmpty guards that no word of an encrypted database is indexed in the file.
 func TestTheIndexOfWordsIsEmpty(t *testing.T) {
-	db := openAs(t, filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{Key: key(t, "01")})
+	db := openAs(t, filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{Key: key(t, "01").Secret})
 	_, err := tell(t.Context(), db, "one")
 	must(t, err)
 	if got := db.Row(t, "SELECT count(*) || ' ' || (SELECT count(*) FROM search_docs) FROM search_text_docsize", 1); got != "0 2" {

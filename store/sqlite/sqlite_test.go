@@ -21,15 +21,31 @@ func TestStore(t *testing.T) {
 
 // TestEncryptedStore has an encrypted store do all that a store does.
 func TestEncryptedStore(t *testing.T) {
-	testStore(t, sqlite.Options{Key: key(t, "01")})
+	testStore(t, sqlite.Options{Key: key(t, "01").Secret})
+}
+
+// TestCoreAlone guards that the suite asks nothing of a store beyond the parts that it has.
+func TestCoreAlone(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) storetest.Open {
+		path := filepath.Join(t.TempDir(), "decant.db")
+		return func(t *testing.T) store.Core { return struct{ store.Core }{open(t, path)} }
+	})
 }
 
 // testStore runs the suite of all stores.
 func testStore(t *testing.T, o sqlite.Options) {
 	storetest.Run(t, func(t *testing.T) storetest.Open {
 		path := filepath.Join(t.TempDir(), "decant.db")
-		return func(t *testing.T) store.Store { return openAs(t, path, o) }
+		return func(t *testing.T) store.Core { return openAs(t, path, o) }
 	})
+}
+
+// secret returns what gives a key to a database, nil for no key.
+func secret(k *seal.Key) sqlite.KeyFunc {
+	if k == nil {
+		return nil
+	}
+	return k.Secret
 }
 
 // key returns a key that is made of one byte, in hexadecimal.
@@ -59,15 +75,17 @@ func openAs(t testing.TB, path string, o sqlite.Options) *sqlite.DB {
 	return openNew(t, path, o)
 }
 
-// empties are the empty databases so far, by the id of their key.
+// empties are the empty databases so far, by their key.
 var empties sync.Map
 
 // empty returns the file of an empty database.
-func empty(t testing.TB, k *seal.Key) []byte {
+func empty(t testing.TB, k sqlite.KeyFunc) []byte {
 	t.Helper()
 	id := ""
 	if k != nil {
-		id = k.ID()
+		secret, err := k()
+		must(t, err)
+		id = string(secret)
 	}
 	if data, ok := empties.Load(id); ok {
 		return data.([]byte)

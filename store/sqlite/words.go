@@ -172,7 +172,7 @@ func holds(text string, terms []term) bool {
 const around = 80
 
 // snippet returns the text around the first term that occurs, on one line and without credentials, and where
-// that is. A term that stands in a credential is shown as the whole of what stands for it.
+// that is. A term within a credential is shown as the placeholder of the whole credential.
 func snippet(text string, terms []term) (string, [2]int) {
 	start, end := 0, 0
 	for _, t := range terms {
@@ -209,7 +209,7 @@ func near(text string, start, end int) (string, int, int) {
 	return text[from:min(len(text), end+secretReach)], start - from, end - from
 }
 
-// masked returns text[from:to] on one line, with each credential of which a part stands there as its kind.
+// masked returns text[from:to] on one line, with a placeholder for each credential that the range touches.
 func masked(text string, from, to int, found []secret.Match) string {
 	var b strings.Builder
 	for _, m := range found {

@@ -49,7 +49,7 @@ func (o *op) try(t *tx) error {
 const (
 	opWaiting int32 = iota
 	opTaken         // it is being written: its outcome will be known soon
-	opGone          // nobody waits for it any longer: do not start it
+	opGone          // its caller has given up: do not start it
 )
 
 // batchSize bounds a transaction, and with it the time that a commit waits for its neighbours.
@@ -98,7 +98,7 @@ func (w *writer) outside(ctx context.Context, do func(*tx) error) error {
 // wait hands the loop an op and waits for its end.
 func (w *writer) wait(ctx context.Context, o *op) error {
 	if err := ctx.Err(); err != nil {
-		return err // the selects below might choose to go on
+		return err // the selects below might choose otherwise
 	}
 	o.until, o.done = time.Now().Add(w.busy), make(chan struct{})
 	if err := w.send(ctx, o); err != nil {
@@ -192,7 +192,7 @@ func (w *writer) commit(batch []*op) {
 	batch, err := w.begin(batch)
 	if len(batch) == 0 {
 		if err == nil {
-			w.tx.rollback() // nobody is there any longer
+			w.tx.rollback() // its caller has given up
 		}
 		return
 	}
@@ -253,7 +253,7 @@ func (w *writer) begin(batch []*op) ([]*op, error) {
 	return nil, store.ErrBusy // they know
 }
 
-// patient returns the ops that go on waiting for another process, and tells those that have waited for long enough.
+// patient returns the ops that may still wait for another process, and fails those that have waited long enough.
 func patient(batch []*op, err error) (rest []*op) {
 	now := time.Now()
 	for _, o := range batch {

@@ -64,6 +64,7 @@ var blobTests = []test{
 		}
 	}},
 	{"AreStoredOnce", func(b *bench) {
+		need[store.Collector](b)
 		text := string(noise(1000))
 		l := b.talk("s", text, text, text)
 		b.talk("t", text)

@@ -87,6 +87,7 @@ var auditTests = []test{
 		b.equal("the newest two", b.acts(store.ActQuery{Limit: 2}), []store.Act{two, key})
 	}},
 	{"OutlivesWhatItIsAbout", func(b *bench) {
+		need[store.Collector](b)
 		b.audit(store.Act{Time: epoch, Actor: "root", Action: "undo", Target: "c1"})
 		if _, err := b.GC(b.ctx, store.Policy{Now: epoch.AddDate(9, 0, 0), MaxAge: 1, AllTenants: true}); err != nil {
 			b.Fatal(err)

@@ -1,11 +1,14 @@
-// Package storetest defines what a store.Store does, as a test suite that every implementation
-// runs. It is split by operation; a failure says which rule is broken. Whoever writes a store
-// reads it as the specification, and extends it before adding a behaviour.
+// Package storetest defines what a store does, as a test suite that every implementation runs. A failure says which
+// rule is broken. Whoever writes a store reads it as the specification, and extends it before adding a behaviour.
+//
+// The suite has one group of tests for each part of a store. Begin with the core, for example with
+// "go test -run TestStore/Commit". Tests of parts that the store lacks are skipped.
 package storetest
 
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strconv"
 	"testing"
 	"time"
@@ -18,40 +21,57 @@ import (
 )
 
 // Open opens one database. Each call is what another process would get; the suite closes it.
-type Open func(t *testing.T) store.Store
+type Open func(t *testing.T) store.Core
 
 // Run runs the suite. create makes a new, empty database for each test and returns how to open it.
 func Run(t *testing.T, create func(t *testing.T) Open) {
 	for _, group := range []struct {
 		name  string
+		needs func(*bench) // skips the group's tests if the store lacks the part; nil: it is the core
 		tests []test
 	}{
-		{"Commit", commitTests},
-		{"Load", loadTests},
-		{"Match", matchTests},
-		{"Fork", forkTests},
-		{"Blobs", blobTests},
-		{"Resolve", resolveTests},
-		{"Record", recordTests},
-		{"Conversations", listTests},
-		{"Search", searchTests},
-		{"Findings", findingTests},
-		{"Memories", memoryTests},
-		{"Claims", claimTests},
-		{"Journals", journalTests},
-		{"Keys", keyTests},
-		{"Audit", auditTests},
-		{"GC", gcTests},
-		{"Tenants", tenantTests},
-		{"Concurrency", concurrencyTests},
-		{"Keeper", keeperTests},
-		{"Model", modelTests},
+		{"Commit", nil, commitTests},
+		{"Load", nil, loadTests},
+		{"Match", nil, matchTests},
+		{"Fork", nil, forkTests},
+		{"Blobs", nil, blobTests},
+		{"Resolve", nil, resolveTests},
+		{"Record", nil, recordTests},
+		{"Conversations", nil, listTests},
+		{"Findings", nil, findingTests},
+		{"Tenants", nil, tenantTests},
+		{"Concurrency", nil, concurrencyTests},
+		{"Model", nil, modelTests},
+
+		{"Search", need[store.Searcher], searchTests},
+		{"Memories", need[store.Memories], memoryTests},
+		{"Claims", need[store.Claims], claimTests},
+		{"Journals", need[store.Journals], journalTests},
+		{"Keys", need[store.Keyring], keyTests},
+		{"Audit", need[store.Auditor], auditTests},
+		{"Collect", need[store.Collector], gcTests},
+		{"Check", need[store.Checker], checkTests},
+		{"Backup", need[store.Backuper], backupTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, tt := range group.tests {
-				t.Run(tt.name, func(t *testing.T) { tt.run(newBench(t, create(t))) })
+				t.Run(tt.name, func(t *testing.T) {
+					b := newBench(t, create(t))
+					if group.needs != nil {
+						group.needs(b)
+					}
+					tt.run(b)
+				})
 			}
 		})
+	}
+}
+
+// need skips the test if the store lacks a part.
+func need[Part any](b *bench) {
+	b.Helper()
+	if _, ok := b.core.(Part); !ok {
+		b.Skipf("the store is no %s", reflect.TypeFor[Part]())
 	}
 }
 
@@ -67,6 +87,7 @@ var epoch = time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC)
 type bench struct {
 	*testing.T
 	store.Store
+	core store.Core // what the store was made of
 	open Open
 	ctx  context.Context
 	ids  int
@@ -74,15 +95,20 @@ type bench struct {
 
 func newBench(t *testing.T, open Open) *bench {
 	b := &bench{T: t, open: open, ctx: t.Context()}
-	b.Store = b.another()
+	b.core = open(t)
+	b.Store = b.complete(b.core)
 	return b
+}
+
+// complete returns a store whose missing parts fail, and closes it at the end of the test.
+func (b *bench) complete(c store.Core) store.Store {
+	b.Cleanup(func() { c.Close() })
+	return store.Complete(c)
 }
 
 // another opens the database once more.
 func (b *bench) another() store.Store {
-	s := b.open(b.T)
-	b.Cleanup(func() { s.Close() })
-	return s
+	return b.complete(b.open(b.T))
 }
 
 // reopen closes the store and opens the database again, as after a restart.

@@ -57,6 +57,7 @@ var tenantTests = []test{
 // collectOwn guards that garbage of one tenant is the garbage of that tenant: neither its age nor its size
 // nor its number makes anything of another go.
 func collectOwn(b *bench) {
+	need[store.Collector](b)
 	for _, c := range []struct {
 		name   string
 		policy store.Policy
@@ -98,6 +99,9 @@ func collectOwn(b *bench) {
 // tenantsApart lets tenants do whatever a store can do, with the same ids, the same texts and the same
 // sessions. Whatever one of them does, the others have and see what they had and saw.
 func tenantsApart(b *bench) {
+	need[store.Collector](b)
+	need[store.Searcher](b)
+	need[store.Memories](b)
 	runs := 0
 	rapid.Check(b.T, func(t *rapid.T) {
 		runs++
@@ -259,6 +263,7 @@ func tenantIsolation(b *bench) {
 	if n := match.Known + len(ds) + len(requests) + len(spending) + len(hits) + len(scanned) + len(list); n != 0 {
 		b.Errorf("another tenant sees %v %v %v %v %v %v %v", match, ds, requests, spending, hits, scanned, list)
 	}
+	need[store.Searcher](b)
 	if own, _ := b.Search(b.ctx, store.Query{Tenant: "alice", Text: "ecre"}); len(own) != 1 {
 		b.Errorf("alice's own search finds %v", own)
 	}

@@ -62,7 +62,7 @@ func (w *world) investigated(t *testing.T, off layer.Set, thinking bool) *report
 	t.Helper()
 	server := sandbox.New(sandbox.Options{Model: w.analyst})
 	client := sandboxtest.Client(t, server)
-	db, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "triage.db"), &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}})
+	db, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "triage.db"), &embedded.Options{NoMarkers: true, Engine: engine.Options{Timeouts: enginetest.Patient}})
 	if err != nil {
 		t.Fatal(err)
 	}

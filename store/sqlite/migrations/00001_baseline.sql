@@ -65,13 +65,13 @@ CREATE TABLE chains (
     PRIMARY KEY (tenant, session, chain, conversation, position)
 ) WITHOUT ROWID;
 
--- The blobs that a commit brings go into packs, which are compressed as a whole: a block and its text
+-- The blobs that a commit adds go into packs, which are compressed as a whole: a block and its text
 -- have much in common. A hash leads to its pack; that is one row in one table for each blob, where
 -- rows at random places are what a commit costs most.
 CREATE TABLE packs (
     id           INTEGER PRIMARY KEY,
     tenant       TEXT    NOT NULL,
-    conversation TEXT    NOT NULL, -- that brought them: it holds them all
+    conversation TEXT    NOT NULL, -- that added them: it holds them all
     names        BLOB    NOT NULL, -- of each blob: its hash, then its size in 4 bytes, the highest first
     codec        INTEGER NOT NULL, -- 0: as it is, 1: S2
     data         BLOB    NOT NULL  -- the blobs one after the other
@@ -84,7 +84,7 @@ CREATE TABLE blobs (
     PRIMARY KEY (tenant, hash)
 ) WITHOUT ROWID;
 
--- Which conversations hold blobs that another one brought: one row for each commit that refers to such
+-- Which conversations hold blobs that another one added: one row for each commit that refers to such
 -- blobs for the first time. A blob lives as long as a conversation holds it.
 CREATE TABLE holds (
     id           INTEGER PRIMARY KEY AUTOINCREMENT, -- rises: whoever has read up to one need not read again
@@ -105,7 +105,7 @@ CREATE TABLE decisions (
     target       BLOB    NOT NULL, -- hash of the original; empty: none
     revokes      TEXT    NOT NULL,
     created      INTEGER NOT NULL,
-    text         BLOB    NOT NULL, -- what stands in the original's place, byte for byte
+    text         BLOB    NOT NULL, -- what replaces the original, byte for byte
     record       BLOB    NOT NULL, -- the rest, JSON
     PRIMARY KEY (tenant, conversation, seq)
 ) WITHOUT ROWID;
@@ -220,21 +220,14 @@ CREATE TRIGGER spends_removed AFTER DELETE ON spends BEGIN
         WHERE tenant = old.tenant AND id = old.conversation;
 END;
 
-CREATE TABLE jobs (
+-- Work about conversations that must be done once, and that somebody has claimed.
+CREATE TABLE claims (
     tenant       TEXT    NOT NULL,
-    id           TEXT    NOT NULL,
-    kind         TEXT    NOT NULL,
     conversation TEXT    NOT NULL,
-    payload      BLOB    NOT NULL,
-    due          INTEGER NOT NULL,
-    attempts     INTEGER NOT NULL,
-    holder       TEXT    NOT NULL, -- '': nobody
-    lease        INTEGER NOT NULL,
-    error        TEXT    NOT NULL,
-    PRIMARY KEY (tenant, id)
+    work         TEXT    NOT NULL,
+    time         INTEGER NOT NULL,
+    PRIMARY KEY (tenant, conversation, work)
 ) WITHOUT ROWID;
-CREATE INDEX jobs_due ON jobs (due);
-CREATE INDEX jobs_conversation ON jobs (tenant, conversation);
 
 -- What was found out about providers by trying: one row for each account and topic, the newest.
 CREATE TABLE findings (
@@ -288,6 +281,7 @@ CREATE TABLE memories (
     name         TEXT    NOT NULL,                            -- of the conversation, the project, the user
     kind         TEXT    NOT NULL,
     text         TEXT    NOT NULL,
+    extra        TEXT    NOT NULL,                            -- what its writer keeps beside the text
     conversation TEXT    NOT NULL,                            -- that it comes from
     from_message INTEGER NOT NULL,
     to_message   INTEGER NOT NULL,
@@ -320,7 +314,7 @@ CREATE TRIGGER memories_end AFTER DELETE ON memories BEGIN
     DELETE FROM confirmations WHERE tenant = old.tenant AND memory = old.id;
 END;
 
--- Sessions of agents of one's own, step by step.
+-- Sessions of agents that users build, step by step.
 CREATE TABLE journals (
     tenant       TEXT    NOT NULL,
     id           TEXT    NOT NULL,
