@@ -21,7 +21,7 @@ func played(t *testing.T, name string, o *Options) *stage {
 	}
 	o.Catalog = models
 	find := o.models(c)
-	seg := segments(c, o, find)[0]
+	seg := newSegment(c, o, find)
 	return &stage{seg: seg, window: o.Window, lay: newLayout(token.For(find("")), seg)}
 }
 
@@ -36,8 +36,7 @@ func textOf(ms []decant.Message) string {
 	return strings.Join(out, "\n")
 }
 
-// The judge remembers where every string stands; it must say what the ruler says of the two whole texts
-// (audit 3 "Independence").
+// The judge remembers where every string stands; it must say what the ruler says of the two whole texts.
 func TestTheJudgeIsTheRuler(t *testing.T) {
 	kept, grounded, gold := 0, 0, 0
 	for file, names := range map[string][]string{

@@ -35,7 +35,6 @@ type step struct {
 	renewed  bool              // the client has put its own part of system prompt and tools together anew, after the calls
 	made     []decant.Decision // by this step
 	reason   policy.Reason     // why it poured, empty when it did not
-	held     *held             // of a pour with a checkpoint, where it is asked for
 }
 
 // defaultTrim and defaultKeep are the numbers of "trim" and "keep-last" without any.
@@ -115,22 +114,4 @@ func cutNumber(name string) (base string, n int, ok bool) {
 		return name, 0, false
 	}
 	return name[:i], n, true
-}
-
-// A held is a checkpoint's candidate.
-type held struct {
-	view  []decant.Message // with the candidate
-	moved bool             // it covers another range
-	ready *swapped         // what has become of the plan that waited, nil: none did
-	alone bool             // no request came between the one from which it could have waited and the pour
-	early bool             // of an early pour, for which nothing waits
-}
-
-// A swapped is what has become of a plan that waited for a pour.
-type swapped struct {
-	made      int              // plans, one in the place of the other
-	surprised bool             // more has come since than was expected, or less
-	lacking   bool             // the model has used something since that it lacks
-	view      []decant.Message // with it
-	first     []decant.Message // with the plan that waited first
 }

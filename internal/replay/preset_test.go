@@ -45,7 +45,7 @@ func TestGrownViewIsTheWholeView(t *testing.T) {
 	}
 }
 
-// 001-05, 001-06: what the letter of seed 001 costs. Pruning on every request rewrites the cache with each of them.
+// Pruning on every request rewrites the cache with each of them.
 func TestPruningOnEveryRequestHasAPrice(t *testing.T) {
 	cost := map[string]float64{}
 	for _, name := range []string{"none", "chat", "chat:every_request"} {
