@@ -91,17 +91,6 @@ func (d *Decisions) text(p *printer) {
 	p.table(rows, "ffrrRRrrLL")
 }
 
-func (d *Decisions) markdown(p *printer) {
-	p.line("")
-	p.line("%s", d.summary())
-	p.line("")
-	p.line("| where | change | before | after | requests | saved | cost | net | even | why |\n|---|---|---|---|---|---|---|---|---|---|")
-	for i := range d.Decisions {
-		c := d.Decisions[i].cells()
-		p.line("| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |", c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8], cell(c[9]))
-	}
-}
-
 // decisionPage is what a page shows of decisions.
 type decisionPage struct {
 	Summary string

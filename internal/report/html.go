@@ -45,8 +45,6 @@ type page struct {
 	Rows     []pageRow
 	Legend   []string
 	Best     string // policy of the verdict, empty when there is none
-	Cost     template.HTML
-	Parts    template.HTML
 	Listed   []pageSession
 }
 
@@ -89,8 +87,6 @@ func (r *Replay) page() *page {
 	if i := r.chosen(); i >= 0 {
 		p.Best = r.Total[i].Policy
 	}
-	p.Cost = costBars(r.Total, colours).svg("Cost as a share of " + r.Total[0].Policy)
-	p.Parts = tokenBars(r.Total).svg("Prompt tokens by how they were billed, millions")
 	for i, s := range r.Sessions {
 		p.Listed = append(p.Listed, pageOf(s, i+1, r.chosen(), colours))
 	}
@@ -180,27 +176,6 @@ func curves(r *replay.Result, class string) (sizes, sums curve) {
 		sizes.marks = append(sizes.marks, mark)
 	}
 	return sizes, sums
-}
-
-func costBars(rs []replay.Result, colours map[string]string) barChart {
-	var b barChart
-	for i := range rs {
-		b.rows = append(b.rows, bar{name: rs[i].Policy, parts: []barPart{{costShare(&rs[i], &rs[0]), colours[rs[i].Policy], ""}}, label: ratio(costShare(&rs[i], &rs[0]))})
-	}
-	return b
-}
-
-func tokenBars(rs []replay.Result) barChart {
-	b := barChart{legend: []barPart{{0, "read", "read from the cache"}, {0, "write", "written to it"}, {0, "plain", "neither"}}}
-	for i := range rs {
-		u := rs[i].Usage
-		b.rows = append(b.rows, bar{
-			name:  rs[i].Policy,
-			parts: []barPart{{float64(u.CacheRead) / 1e6, "read", ""}, {float64(u.CacheWrite) / 1e6, "write", ""}, {float64(u.Input) / 1e6, "plain", ""}},
-			label: fmt.Sprintf("%.1f", float64(u.Prompt())/1e6),
-		})
-	}
-	return b
 }
 
 // escape makes text safe inside SVG.

@@ -15,9 +15,6 @@ const (
 	padRight    = 14
 	padTop      = 34
 	padBottom   = 42
-	barHeight   = 22
-	barGap      = 10
-	barName     = 130
 )
 
 // lines is a chart of curves over the number of the request.
@@ -97,60 +94,6 @@ func (c *curve) draw(m *markup, x func(int) float64, y func(float64) float64) {
 			m.add(`<circle class="dot %s" cx="%.1f" cy="%.1f" r="3.2"><title>%s</title></circle>`, c.class, x(i), y(c.y[i]), escape(says))
 		}
 	}
-}
-
-// barChart is a chart of rows, each made of parts.
-type barChart struct {
-	rows   []bar
-	legend []barPart
-}
-
-type bar struct {
-	name, label string
-	parts       []barPart
-}
-
-type barPart struct {
-	value float64
-	class string
-	name  string
-}
-
-// svg draws the chart.
-func (b barChart) svg(title string) template.HTML {
-	top := 1e-6
-	for _, r := range b.rows {
-		sum := 0.0
-		for _, p := range r.parts {
-			sum += p.value
-		}
-		top = max(top, sum)
-	}
-	height := padTop + len(b.rows)*(barHeight+barGap) + 8
-	if len(b.legend) > 0 {
-		height += 22
-	}
-	var m markup
-	m.add(`<svg viewBox="0 0 %d %d" role="img" aria-label="%s"><text class="title" x="0" y="16">%s</text>`, chartWidth, height, escape(title), escape(title))
-	room := float64(chartWidth - barName - 70)
-	for i, r := range b.rows {
-		y := padTop + i*(barHeight+barGap)
-		m.add(`<text class="tick end" x="%d" y="%d">%s</text>`, barName-10, y+barHeight-6, escape(r.name))
-		at := float64(barName)
-		for _, p := range r.parts {
-			w := p.value / top * room
-			m.add(`<rect class="fill %s" x="%.1f" y="%d" width="%.1f" height="%d"/>`, p.class, at, y, w, barHeight)
-			at += w
-		}
-		m.add(`<text class="tick" x="%.1f" y="%d">%s</text>`, at+8, y+barHeight-6, escape(r.label))
-	}
-	x := 0
-	for _, p := range b.legend {
-		m.add(`<rect class="fill %s" x="%d" y="%d" width="12" height="12"/><text class="tick" x="%d" y="%d">%s</text>`, p.class, x, height-16, x+18, height-6, escape(p.name))
-		x += 32 + 9*len(p.name)
-	}
-	m.add(`</svg>`)
-	return template.HTML(m.String())
 }
 
 // niceStep returns the smallest of 1, 2, 2.5 and 5 times a power of ten that is not under x.

@@ -6,7 +6,6 @@ import (
 	"html/template"
 	"io"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/decantdev/decant/token"
@@ -281,36 +280,6 @@ func (l *Ledger) WriteText(w io.Writer) error {
 				p.line("")
 				p.table(rows, "lRrRl")
 			}
-		}
-	}
-	return p.err
-}
-
-// WriteMarkdown writes the report for a wiki or a pull request.
-func (l *Ledger) WriteMarkdown(w io.Writer) error {
-	p := &printer{Writer: w}
-	p.line("# Decant, %s: %s", l.period(), l.verdict())
-	p.line("")
-	p.line("| | |\n|---|---|")
-	for _, f := range l.facts() {
-		p.line("| %s | %s |", f[0], f[1])
-	}
-	if l.Decisions != nil {
-		l.Decisions.markdown(p)
-	}
-	for _, g := range l.groups() {
-		p.line("")
-		p.line("| %s |\n|---|---|---|---|---|---|---|", strings.Join(g.Head(), " | "))
-		for _, row := range g.Cells() {
-			row[0] = cell(row[0])
-			p.line("| %s |", strings.Join(row, " | "))
-		}
-	}
-	if w := l.Writes; w != nil && l.By == "" {
-		p.line("")
-		p.line("| %s |\n|---|---|---|---|---|---|", strings.Join(w.Head(), " | "))
-		for _, row := range w.Cells() {
-			p.line("| %s |", strings.Join(row, " | "))
 		}
 	}
 	return p.err

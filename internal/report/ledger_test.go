@@ -34,21 +34,21 @@ func TestLedgerShowsLosses(t *testing.T) {
 	}
 }
 
-// What nobody could have sent is a line of its own, and in no sum of what would have been (F10). Columns say
-// what they are (U44).
+// What nobody could have sent is a line of its own, and in no sum of what would have been. Columns say
+// what they are.
 func TestLedgerSetsWhatCouldNotHaveBeenSentApart(t *testing.T) {
 	over := report.Oversized{Requests: 3, Prompt: 90_000, Without: 2_700_000, Spent: 0.45}
 	l := report.Ledger{To: "2026-11-20", Requests: 5, Spent: 1.45, Bare: 4, Saved: 3, Over: over, By: "tenant",
 		Models:  []report.LedgerRow{{Name: "hidden"}},
 		Tenants: []report.LedgerRow{{Name: "acme|co", Requests: 5, Prompt: 91_000, Without: 2_705_000, Spent: 1.45, Bare: 4, Over: over}},
 	}
-	var text, markdown, page strings.Builder
-	for _, err := range []error{l.WriteText(&text), l.WriteMarkdown(&markdown), l.WriteHTML(&page)} {
+	var text, page strings.Builder
+	for _, err := range []error{l.WriteText(&text), l.WriteHTML(&page)} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	for name, out := range map[string]string{"text": text.String(), "markdown": markdown.String(), "page": page.String()} {
+	for name, out := range map[string]string{"text": text.String(), "page": page.String()} {
 		for _, want := range []string{"$3.00 saved, 75%", "could not have been sent", "3 requests of 900,000 tokens on average", "would have sent", "would have cost", "of it over the window", "2,700,000", "$3.00 saved", "5 of clients, 0 of Decant"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s: no %q in\n%s", name, want, out)
