@@ -90,7 +90,7 @@ func lineFormat(line []byte) Format {
 // unknown says what src looks like and what is accepted instead.
 func unknown(src []byte, at int) error {
 	return fmt.Errorf("%s: %w; accepted are request bodies of the Messages, Chat Completions and Responses APIs, lists of messages, "+
-		"session files of Claude Code, Codex and pi, and logs of Copilot CLI, Gemini CLI, opencode, SWE-agent, tau-bench and OpenHands, "+
+		"session files of Claude Code, Codex and pi, and logs of Copilot CLI, Gemini CLI and opencode, "+
 		"plain or gzip", looks(src, at), ErrFormat)
 }
 

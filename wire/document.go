@@ -43,8 +43,6 @@ func (d *Document) API() Format {
 		return d.Format
 	case Codex:
 		return OpenAIResponses
-	case SWEAgent, TauBench, OpenHands:
-		return OpenAIChat
 	}
 	return Anthropic
 }

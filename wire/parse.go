@@ -47,12 +47,9 @@ var parsers = map[Format]func(src []byte) (*parsing.Document, error){
 	Codex:      session.ParseCodex,
 	Pi:         session.ParsePi,
 
-	Copilot:   export.ParseCopilot,
-	Gemini:    export.ParseGemini,
-	Opencode:  export.ParseOpencode,
-	SWEAgent:  export.ParseSWEAgent,
-	TauBench:  export.ParseTauBench,
-	OpenHands: export.ParseOpenHands,
+	Copilot:  export.ParseCopilot,
+	Gemini:   export.ParseGemini,
+	Opencode: export.ParseOpencode,
 }
 
 // parseMessages reads a bare list of messages, of the Messages API or of Chat Completions: what only one

@@ -91,29 +91,3 @@ func outer(src []byte) jsonspan.Span {
 	sc := jsonspan.Scan(src, 0)
 	return sc.Skip()
 }
-
-// dialog returns a session over src, and the list under a name in its first object, or the list that src
-// itself is. A file may hold more conversations, as a list of objects or one a line: only the first is
-// read.
-func dialog(src []byte, agent, name string) (*export, jsonspan.Span, error) {
-	s, err := openValue(src, agent)
-	if err != nil {
-		if s, err = openLog(src, agent); err != nil {
-			return nil, jsonspan.Span{}, err
-		}
-	}
-	first, more := outer(s.Src), 0
-	if len(s.Records) > 0 {
-		first, more = s.Records[0].At, len(s.Records)-1
-	}
-	if all := s.List(first); len(all) > 0 {
-		if s.Find(all[0], name).IsZero() {
-			return s, first, nil
-		}
-		first, more = all[0], len(all)-1
-	}
-	if more > 0 {
-		s.Warnings = append(s.Warnings, parsing.Warning{Offset: first.End, Text: fmt.Sprintf("the file holds %d conversations: only the first is read", more+1)})
-	}
-	return s, s.Find(first, name), nil
-}

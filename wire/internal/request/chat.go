@@ -62,13 +62,6 @@ func ParseChatList(src []byte) (*parsing.Document, error) {
 	return p.body.document(p.Builder), nil
 }
 
-// AddChatMessages adds the messages of the Chat Completions API in a list to a conversation.
-func AddChatMessages(b *parsing.Builder, list jsonspan.Span) error {
-	p := newChatParser(b)
-	sc := jsonspan.Scan(b.Src, list.Start)
-	return p.messages(&sc)
-}
-
 type chatParser struct {
 	*parsing.Builder
 	body Body
@@ -99,19 +92,6 @@ func (p *chatParser) messages(sc *jsonspan.Scanner) error {
 type chatMessage struct {
 	item                                                    render.Item
 	role, callID, name, reasoning, refusal, function, other jsonspan.Span
-	callIDs                                                 jsonspan.Span // a list of one, as SWE-agent writes it
-}
-
-// answers returns where the id of the call stands that a result answers.
-func (m *chatMessage) answers(src []byte) jsonspan.Span {
-	if !m.callID.IsZero() || m.callIDs.IsZero() || src[m.callIDs.Start] != '[' {
-		return m.callID
-	}
-	sc := jsonspan.Scan(src, m.callIDs.Start)
-	if sc.Open(); sc.Next() {
-		return sc.Skip()
-	}
-	return jsonspan.Span{}
 }
 
 // field returns where the span of the member with a name goes.
@@ -125,8 +105,6 @@ func (m *chatMessage) field(name []byte) *jsonspan.Span {
 		return &m.item.Calls
 	case "tool_call_id":
 		return &m.callID
-	case "tool_call_ids":
-		return &m.callIDs
 	case "name":
 		return &m.name
 	case "reasoning_content", "reasoning":
@@ -184,7 +162,7 @@ func (p *chatParser) system(m *chatMessage) {
 func (p *chatParser) fill(m *chatMessage) {
 	at := len(p.body.Items) - 1
 	if p.Current().Role == decant.RoleTool {
-		p.Add(decant.Block{Kind: decant.KindResult, CallID: p.Interned(m.answers(p.Src)), Name: p.Interned(m.name),
+		p.Add(decant.Block{Kind: decant.KindResult, CallID: p.Interned(m.callID), Name: p.Interned(m.name),
 			Content: p.Text(m.item.Content), Media: contents.MediaIn(m.item.Content.Of(p.Src))},
 			parsing.BlockSpan{Span: m.item.Span, Text: m.item.Content, Kind: parsing.WholeItem, Item: at})
 		return
