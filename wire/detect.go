@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/parsing"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // detect tells the format of src by what it contains, never by a file's name. It reads the members of
@@ -34,8 +34,8 @@ func detect(src []byte) (Format, error) {
 
 // byteOrderMarkOf returns the byte order mark that src starts with.
 func byteOrderMarkOf(src []byte) []byte {
-	if bytes.HasPrefix(src, parsing.ByteOrderMark) {
-		return parsing.ByteOrderMark
+	if bytes.HasPrefix(src, source.ByteOrderMark) {
+		return source.ByteOrderMark
 	}
 	return nil
 }

@@ -2,7 +2,7 @@ package wire
 
 import (
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // exportFormat tells which export, log or list of messages the value at an offset is, "" when it is none.
@@ -65,5 +65,5 @@ func firstOf(src []byte, at int) jsonspan.Span {
 
 // has reports whether the object at v has a member of that name.
 func has(src []byte, v jsonspan.Span, name string) bool {
-	return !v.IsZero() && !jsonedit.Members(src, v, name)[0].IsZero()
+	return !v.IsZero() && !source.Members(src, v, name)[0].IsZero()
 }

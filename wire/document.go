@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/wire/internal/parsing"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // A Document is a conversation together with the bytes that it was read from.
@@ -18,12 +18,12 @@ type Document struct {
 	Warnings     []Warning // what was wrong with the source and left as it is, in source order
 	Kept         int       // how many messages from the first on ParseNext found unchanged, byte for byte; else 0
 
-	layout parsing.Layout
+	layout source.Layout
 	api    Format // of a bare list of messages
 }
 
 // newDocument returns the document of what a parser has made of a source in format f.
-func newDocument(f Format, p *parsing.Document) *Document {
+func newDocument(f Format, p *source.Document) *Document {
 	d := &Document{Format: f, Source: p.Source, Conversation: p.Conversation, Kept: p.Kept, layout: p.Layout}
 	if f == Messages {
 		d.api = messagesAPI(d.Source, 0)
