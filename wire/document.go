@@ -69,7 +69,7 @@ func (w Warning) String() string {
 // messages that Decant wrote (Number 0). Messages and blocks are recognised by Number and Ref.
 // A view without changes returns d.Source itself. The system prompt and the tools stay as they are,
 // whatever the view says about them. Of a format that is not [Format.Writable] every other view is an
-// error that wraps [ErrReadOnly].
+// error.
 func (d *Document) Render(view *decant.Conversation) ([]byte, error) {
 	out, err := d.layout.Render(d.Source, d.Conversation, view)
 	if err != nil {

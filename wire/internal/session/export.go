@@ -9,19 +9,18 @@ import (
 	"github.com/decantdev/decant/wire/internal/source"
 )
 
-// ErrReadOnly means that a format is read and not written: what holds it is an export or a log, from
-// which no program goes on.
-var ErrReadOnly = errors.New("the format is read and not written")
+// errReadOnly means that a format is read and not written: it is of exports and logs, from which no program resumes.
+var errReadOnly = errors.New("the format is read and not written")
 
 // readOnly is the layout of a format that is not written.
 type readOnly struct{}
 
-// Render returns src when the view says nothing else, and ErrReadOnly otherwise.
+// Render returns src when the view says nothing else, and errReadOnly otherwise.
 func (readOnly) Render(src []byte, conv, view *decant.Conversation) ([]byte, error) {
 	if source.Unchanged(conv, view) {
 		return src, nil
 	}
-	return nil, ErrReadOnly
+	return nil, errReadOnly
 }
 
 // An export is what the parsers of formats that are not written share: the lines of a file, or one JSON value.
