@@ -43,9 +43,9 @@ const (
 	defaultKeep = 10
 )
 
-// Parse returns the policy of a name: none, client, trim or trim-N, keep-last-N, drop-oldest, the name of a
-// preset, the name of a preset and a level of early pours ("default:high") or "every_request" (it prunes so: "chat:every_request"), or a YAML file. A preset that
-// is named without a level gets the one given as early, its own when that is empty.
+// Parse returns the policy of a name: none, client, trim or trim-N, keep-last-N, drop-oldest, the name of a preset, the
+// name of a preset and a level of early pours ("default:high"), or a YAML file. A preset that is named without a level gets
+// the one given as early, its own when that is empty.
 func Parse(name, early string) (Policy, error) {
 	base, number, _ := cutNumber(name)
 	switch base {
@@ -67,23 +67,12 @@ func Parse(name, early string) (Policy, error) {
 	if err != nil {
 		return Policy{}, fmt.Errorf("policy %q is neither none, client, trim-N, keep-last-N nor drop-oldest: %w", name, err)
 	}
-	if p, err = at(p, cmp.Or(level, early)); err != nil {
-		return Policy{}, fmt.Errorf("policy %q: %w", name, err)
+	if level = cmp.Or(level, early); level != "" {
+		if p, err = p.WithEarlyPours(level); err != nil {
+			return Policy{}, fmt.Errorf("policy %q: %w", name, err)
+		}
 	}
 	return Policy{Name: name, About: p.About, start: startPreset(p)}, nil
-}
-
-// at returns a preset at a level of early pours, or as it is when it prunes on every request. An empty level is its own.
-func at(p *preset.Preset, level string) (*preset.Preset, error) {
-	switch level {
-	case "":
-		return p, nil
-	case string(preset.PruneEveryRequest):
-		out := *p
-		out.Prune = preset.PruneEveryRequest
-		return &out, nil
-	}
-	return p.WithEarlyPours(level)
 }
 
 // IsPreset reports whether a policy of that name is one of Decant's presets, or a file of one: what the
