@@ -6,8 +6,7 @@ import (
 	"github.com/decantdev/decant/internal/fact"
 )
 
-// What the newest messages tell of what the model will need. The numbers were chosen on sessions of one project
-// (docs/BENCHMARKS.md, "Shadow validation").
+// What the newest messages tell of what the model will need. The numbers were chosen on sessions of one project.
 const (
 	wideUse  = 4 // times PlanOptions.Ahead: what the model used there may be used again, too
 	lookedAt = 3 // times PlanOptions.Ahead: the model has read the results there, and will write what stands in them

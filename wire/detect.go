@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/parsing"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // detect tells the format of src by what it contains, never by a file's name. It reads the members of
@@ -34,8 +34,8 @@ func detect(src []byte) (Format, error) {
 
 // byteOrderMarkOf returns the byte order mark that src starts with.
 func byteOrderMarkOf(src []byte) []byte {
-	if bytes.HasPrefix(src, parsing.ByteOrderMark) {
-		return parsing.ByteOrderMark
+	if bytes.HasPrefix(src, source.ByteOrderMark) {
+		return source.ByteOrderMark
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func lineFormat(line []byte) Format {
 // unknown says what src looks like and what is accepted instead.
 func unknown(src []byte, at int) error {
 	return fmt.Errorf("%s: %w; accepted are request bodies of the Messages, Chat Completions and Responses APIs, lists of messages, "+
-		"session files of Claude Code, Codex and pi, and logs of Copilot CLI, Gemini CLI, opencode, SWE-agent, tau-bench and OpenHands, "+
+		"session files of Claude Code, Codex and pi, and logs of Copilot CLI, Gemini CLI and opencode, "+
 		"plain or gzip", looks(src, at), ErrFormat)
 }
 

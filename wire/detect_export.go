@@ -2,7 +2,7 @@ package wire
 
 import (
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // exportFormat tells which export, log or list of messages the value at an offset is, "" when it is none.
@@ -18,22 +18,12 @@ func exportFormat(src []byte, at int) Format {
 	return ""
 }
 
-// memberFormat tells it of an object.
+// memberFormat tells it of an object: by the first element of its messages.
 func memberFormat(src []byte, at int) Format {
 	sc := jsonspan.Scan(src, at)
 	for sc.Open(); sc.Next(); {
-		name := string(sc.Name())
-		list := sc.Kind() == '['
-		first := firstOf(src, sc.Pos())
-		switch {
-		case name == "messages" && list:
-			return messagesFormat(src, first)
-		case name == "history" && list && has(src, first, "role"):
-			return SWEAgent
-		case name == "history" && list && event(src, first):
-			return OpenHands
-		case name == "traj" && list && has(src, first, "role"):
-			return TauBench
+		if string(sc.Name()) == "messages" && sc.Kind() == '[' {
+			return messagesFormat(src, firstOf(src, sc.Pos()))
 		}
 		sc.Skip()
 	}
@@ -52,23 +42,13 @@ func messagesFormat(src []byte, first jsonspan.Span) Format {
 	return ""
 }
 
-// listFormat tells it of a list: messages, events, or objects that hold them.
+// listFormat tells whether the list at an offset is one of messages.
 func listFormat(src []byte, at int) Format {
 	first := firstOf(src, at)
-	switch {
-	case has(src, first, "role") && (has(src, first, "content") || has(src, first, "tool_calls")):
+	if has(src, first, "role") && (has(src, first, "content") || has(src, first, "tool_calls")) {
 		return Messages
-	case event(src, first):
-		return OpenHands
-	case has(src, first, "traj"):
-		return TauBench
 	}
 	return ""
-}
-
-// event reports whether the object at v is one of OpenHands' events.
-func event(src []byte, v jsonspan.Span) bool {
-	return has(src, v, "source") && (has(src, v, "action") || has(src, v, "observation"))
 }
 
 // firstOf returns the first element of the list at an offset, zero when there is none.
@@ -85,5 +65,5 @@ func firstOf(src []byte, at int) jsonspan.Span {
 
 // has reports whether the object at v has a member of that name.
 func has(src []byte, v jsonspan.Span, name string) bool {
-	return !v.IsZero() && !jsonedit.Members(src, v, name)[0].IsZero()
+	return !v.IsZero() && !source.Members(src, v, name)[0].IsZero()
 }

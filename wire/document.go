@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/wire/internal/parsing"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // A Document is a conversation together with the bytes that it was read from.
@@ -18,12 +18,12 @@ type Document struct {
 	Warnings     []Warning // what was wrong with the source and left as it is, in source order
 	Kept         int       // how many messages from the first on ParseNext found unchanged, byte for byte; else 0
 
-	layout parsing.Layout
+	layout source.Layout
 	api    Format // of a bare list of messages
 }
 
 // newDocument returns the document of what a parser has made of a source in format f.
-func newDocument(f Format, p *parsing.Document) *Document {
+func newDocument(f Format, p *source.Document) *Document {
 	d := &Document{Format: f, Source: p.Source, Conversation: p.Conversation, Kept: p.Kept, layout: p.Layout}
 	if f == Messages {
 		d.api = messagesAPI(d.Source, 0)
@@ -43,8 +43,6 @@ func (d *Document) API() Format {
 		return d.Format
 	case Codex:
 		return OpenAIResponses
-	case SWEAgent, TauBench, OpenHands:
-		return OpenAIChat
 	}
 	return Anthropic
 }
@@ -71,7 +69,7 @@ func (w Warning) String() string {
 // messages that Decant wrote (Number 0). Messages and blocks are recognised by Number and Ref.
 // A view without changes returns d.Source itself. The system prompt and the tools stay as they are,
 // whatever the view says about them. Of a format that is not [Format.Writable] every other view is an
-// error that wraps [ErrReadOnly].
+// error.
 func (d *Document) Render(view *decant.Conversation) ([]byte, error) {
 	out, err := d.layout.Render(d.Source, d.Conversation, view)
 	if err != nil {

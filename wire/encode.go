@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/wire/internal/contents"
 	"github.com/decantdev/decant/wire/internal/request"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // Encode writes what is live in a view as a request body of an API: Anthropic, OpenAIChat or
@@ -57,7 +57,7 @@ func EncodeShown(d *Document) ([]byte, error) {
 	view.Messages = slices.Clone(view.Messages)
 	for i := range view.Messages {
 		if n := view.Messages[i].Number; n > 0 && n <= len(body.Messages) {
-			view.Messages[i] = contents.Shown(view.Messages[i], body.Messages[n-1].Content)
+			view.Messages[i] = source.Shown(view.Messages[i], body.Messages[n-1].Content)
 		}
 	}
 	return request.EncodeChat(&view, true), nil

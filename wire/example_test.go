@@ -73,8 +73,7 @@ func ExampleParse() {
 	for _, name := range []string{
 		"../testdata/claude-code-session.jsonl.gz", "../testdata/codex-session.jsonl.gz", "testdata/sessions/pi-tree.jsonl.gz",
 		"testdata/bodies/anthropic-session.json", "testdata/bodies/chat-airline.json", "testdata/bodies/responses-session.json",
-		"testdata/logs/gemini.json", "testdata/logs/copilot.jsonl.gz", "testdata/logs/openhands.json.gz",
-		"testdata/logs/swe-agent-text.traj.gz", "testdata/logs/tau-bench.jsonl.gz",
+		"testdata/logs/gemini.json", "testdata/logs/copilot.jsonl.gz",
 	} {
 		file, err := os.Open(name)
 		if err != nil {
@@ -101,7 +100,4 @@ func ExampleParse() {
 	// openai-responses 35 true true <nil>
 	// gemini 8 false true <nil>
 	// copilot-cli 13 false true <nil>
-	// openhands 46 false true <nil>
-	// swe-agent 24 false true <nil>
-	// tau-bench 25 false true <nil>
 }

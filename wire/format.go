@@ -15,19 +15,16 @@ const (
 	Codex      Format = "codex"       // Codex CLI rollout, JSON lines
 	Pi         Format = "pi"          // pi session, JSON lines
 
-	Copilot   Format = "copilot-cli" // GitHub Copilot CLI, events as JSON lines
-	Gemini    Format = "gemini"      // Gemini CLI chat, an object or JSON lines
-	Opencode  Format = "opencode"    // what opencode export writes
-	SWEAgent  Format = "swe-agent"   // SWE-agent trajectory
-	TauBench  Format = "tau-bench"   // tau-bench dialog
-	OpenHands Format = "openhands"   // OpenHands history of events
+	Copilot  Format = "copilot-cli" // GitHub Copilot CLI, events as JSON lines
+	Gemini   Format = "gemini"      // Gemini CLI chat, an object or JSON lines
+	Opencode Format = "opencode"    // what opencode export writes
 )
 
 // Formats returns all formats, in the order in which they are documented.
 func Formats() []Format {
 	return []Format{
 		Anthropic, OpenAIChat, OpenAIResponses, Messages, ClaudeCode, Codex, Pi,
-		Copilot, Gemini, Opencode, SWEAgent, TauBench, OpenHands,
+		Copilot, Gemini, Opencode,
 	}
 }
 

@@ -20,8 +20,7 @@ import (
 // logs are the samples of formats that are read and not written.
 var logs = map[string]wire.Format{
 	"copilot.jsonl.gz": wire.Copilot, "copilot-small.jsonl": wire.Copilot, "gemini.json": wire.Gemini, "gemini-lines.txtar": wire.Gemini,
-	"opencode.txtar": wire.Opencode, "openhands.json.gz": wire.OpenHands, "swe-agent-calls.traj.gz": wire.SWEAgent,
-	"swe-agent-text.traj.gz": wire.SWEAgent, "tau-bench.jsonl.gz": wire.TauBench,
+	"opencode.txtar": wire.Opencode,
 }
 
 func logOf(tb testing.TB, name string) []byte {
@@ -52,7 +51,7 @@ func TestLogsAreReadAndNotWritten(t *testing.T) {
 				t.Errorf("an unchanged view is not the source: %v", err)
 			}
 			view := d.Conversation.With(d.Conversation.Messages[1:])
-			if _, err := d.Render(view); !errors.Is(err, wire.ErrReadOnly) {
+			if _, err := d.Render(view); err == nil || !strings.Contains(err.Error(), "read and not written") {
 				t.Errorf("a view is written: %v", err)
 			}
 			for _, f := range []wire.Format{wire.Anthropic, wire.OpenAIChat, wire.OpenAIResponses} {
@@ -198,7 +197,7 @@ func TestInputThatIsCutOff(t *testing.T) {
 
 // Whatever a log holds, reading it does not panic, and what is read can be looked at.
 func FuzzLogs(f *testing.F) {
-	formats := []wire.Format{wire.Messages, wire.Copilot, wire.Gemini, wire.Opencode, wire.SWEAgent, wire.TauBench, wire.OpenHands}
+	formats := []wire.Format{wire.Messages, wire.Copilot, wire.Gemini, wire.Opencode}
 	for name, format := range logs {
 		if src := logOf(f, name); len(src) < 20_000 {
 			for i := range formats {

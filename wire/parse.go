@@ -4,10 +4,9 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/export"
-	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/request"
 	"github.com/decantdev/decant/wire/internal/session"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // Parse reads src in the format that its content tells. Errors wrap ErrFormat when src is in none of
@@ -37,7 +36,7 @@ func ParseAs(f Format, src []byte) (*Document, error) {
 }
 
 // parsers says who reads which format.
-var parsers = map[Format]func(src []byte) (*parsing.Document, error){
+var parsers = map[Format]func(src []byte) (*source.Document, error){
 	Anthropic:       request.ParseAnthropic,
 	OpenAIChat:      request.ParseChat,
 	OpenAIResponses: request.ParseResponses,
@@ -47,24 +46,21 @@ var parsers = map[Format]func(src []byte) (*parsing.Document, error){
 	Codex:      session.ParseCodex,
 	Pi:         session.ParsePi,
 
-	Copilot:   export.ParseCopilot,
-	Gemini:    export.ParseGemini,
-	Opencode:  export.ParseOpencode,
-	SWEAgent:  export.ParseSWEAgent,
-	TauBench:  export.ParseTauBench,
-	OpenHands: export.ParseOpenHands,
+	Copilot:  session.ParseCopilot,
+	Gemini:   session.ParseGemini,
+	Opencode: session.ParseOpencode,
 }
 
 // parseMessages reads a bare list of messages, of the Messages API or of Chat Completions: what only one
 // of them has decides, and where nothing does, both mean the same.
-func parseMessages(src []byte) (*parsing.Document, error) {
-	src, err := parsing.Valid(src)
+func parseMessages(src []byte) (*source.Document, error) {
+	src, err := source.Valid(src)
 	if err != nil {
 		return nil, err
 	}
 	sc := jsonspan.Scan(src, 0)
 	if sc.Kind() != '[' {
-		return nil, parsing.FieldError(sc.Pos(), "body", "want a list of messages")
+		return nil, source.FieldError(sc.Pos(), "body", "want a list of messages")
 	}
 	if messagesAPI(src, sc.Pos()) == Anthropic {
 		return request.ParseAnthropicList(src)

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/wire/internal/contents"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // Text returns what a model reads of the live messages of a view, as plain text: each message under a
@@ -63,7 +63,7 @@ func blockText(b *decant.Block) string {
 	case decant.KindResult:
 		return resultText(b)
 	}
-	return contents.Readable(b)
+	return source.Readable(b)
 }
 
 // resultText returns a result under a line that names its tool.
@@ -75,9 +75,9 @@ func resultText(b *decant.Block) string {
 	if b.Error {
 		head = strings.TrimSuffix(head, "]") + ", an error]"
 	}
-	out := contents.AppendLine([]byte(head), b.Text())
+	out := source.AppendLine([]byte(head), b.Text())
 	if b.Media.Count > 0 {
-		out = contents.AppendLine(out, contents.MediaText(b.Media))
+		out = source.AppendLine(out, source.MediaText(b.Media))
 	}
 	return string(out)
 }

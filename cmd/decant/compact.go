@@ -27,7 +27,7 @@ type compactCmd struct {
 	KeepTurns *int   `placeholder:"N" help:"Keep at least the newest N turns verbatim; 0 keeps a summary only."`
 	Model     string `placeholder:"ID" help:"Model that will read the result. Default: the one in the input."`
 	Preset    string `placeholder:"NAME" default:"default" help:"Policy: default, agent-loop, chat, coding-session, night-watch, orchestrator, or a YAML file."`
-	From      string `placeholder:"FORMAT" help:"Format of the input: anthropic, openai-chat, openai-responses, messages, claude-code, codex, pi, or a log of copilot-cli, gemini, opencode, swe-agent, tau-bench, openhands. Default: found in the content."`
+	From      string `placeholder:"FORMAT" help:"Format of the input: anthropic, openai-chat, openai-responses, messages, claude-code, codex, pi, or a log of copilot-cli, gemini or opencode. Default: found in the content."`
 	As        string `placeholder:"FORMAT" default:"same" enum:"same,anthropic,openai-chat,openai-responses,text" help:"Format of the output: same, anthropic, openai-chat, openai-responses, or text (what a model would read)."`
 	Output    string `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
 	Force     bool   `help:"Allow the result to replace the input."`

@@ -16,22 +16,15 @@ import (
 
 type replayCmd struct {
 	Files    []string `arg:"" name:"file" help:"Session files, plain or gzip, or directories of them."`
-	Policy   []string `placeholder:"NAME" sep:"none" help:"Policy to play; repeat for several. client (what was really sent, with the client's own compactions), none (the whole history), trim-N, keep-last-N, drop-oldest, a preset, a preset with a level of early pours (default:high), a preset that prunes on every request (chat:every_request), or a YAML file. The first one is the baseline. Default: the usual ones, with client first if it compacted."`
-	Early    string   `name:"early-pours" aliases:"thrift" placeholder:"LEVEL" help:"Level of early pours for presets that name none: off, low, default or high."`
+	Policy   []string `placeholder:"NAME" sep:"none" help:"Policy to play; repeat for several. client (what was really sent, with the client's own compactions), none (the whole history), trim-N, keep-last-N, drop-oldest, a preset, a preset with a level of early pours (default:high), or a YAML file. The first one is the baseline. Default: the usual ones, with client first if it compacted."`
+	Early    string   `name:"early-pours" placeholder:"LEVEL" help:"Level of early pours for presets that name none: off, low, default or high."`
 	Model    string   `placeholder:"ID" help:"Model whose window and prices are used. Default: the one in the recording."`
 	Window   int      `placeholder:"TOKENS" help:"Window to use instead of the model's."`
 	Fixed    int      `placeholder:"TOKENS" help:"Size of system prompt and tools. Default: what the recording shows."`
-	Lifetime string   `placeholder:"5m|1h" help:"Lifetime of cache entries. Default: as in the recorded usage, then as the markers in the request ask, then five minutes."`
-	Clock    bool     `help:"Decide by the clock alone when the cache was cold, not by what was recorded."`
-	Warm     bool     `help:"Assume that the cache never goes cold, whatever was recorded."`
-	Split    bool     `help:"Play each stretch between two compactions of the client as a conversation of its own. Default: one conversation, as if the client had not compacted."`
 	Join     bool     `help:"Play the sessions one after the other, in the order of their time, as one conversation: each request has all sessions before it in front. For sessions of one project and one format."`
-	Shadow   bool     `help:"Say what watching the agent before pours was worth: what its next steps used that a record lacks which nobody watched it for, and how much of that the record of the pour has. Also what plans that are made ahead of pours are worth. Makes each checkpoint several times."`
 	KeepWarm bool     `name:"keep-warm" help:"Say what a request of one output token shortly before the cache expires would have saved or cost, by the recorded usage."`
-	Ends     bool     `help:"Say how much dearer than sending everything each policy is for a session that ends early, behind the worst of its requests."`
 	From     string   `placeholder:"FORMAT" help:"Format of the input. Default: found in the content."`
 	JSON     bool     `name:"json" help:"Print JSON."`
-	CSV      bool     `name:"csv" help:"Print CSV, one line for each session and policy."`
 	HTML     string   `name:"html" placeholder:"FILE" help:"Write an HTML page with charts and every decision. It needs no network."`
 	catalogFlag
 }
@@ -59,11 +52,8 @@ func (c *replayCmd) Run(s *streams) error {
 			return err
 		}
 	}
-	switch {
-	case c.JSON:
+	if c.JSON {
 		return writeJSON(s.out, r)
-	case c.CSV:
-		return r.WriteCSV(s.out)
 	}
 	return r.WriteText(s.out)
 }
@@ -73,11 +63,8 @@ func (c *replayCmd) options() (*replay.Options, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Lifetime != "" && c.Lifetime != "5m" && c.Lifetime != "1h" {
-		return nil, usageError{fmt.Errorf("--lifetime %s: cache entries live for 5m or 1h", c.Lifetime)}
-	}
 	o := &replay.Options{
-		Catalog: catalog, Model: c.Model, Window: c.Window, Fixed: c.Fixed, Lifetime: c.Lifetime, Clock: c.Clock, Warm: c.Warm, Split: c.Split, Shadow: c.Shadow, KeepWarm: c.KeepWarm, Ends: c.Ends,
+		Catalog: catalog, Model: c.Model, Window: c.Window, Fixed: c.Fixed, KeepWarm: c.KeepWarm,
 		Details: c.JSON || c.HTML != "",
 	}
 	names := c.Policy
@@ -102,8 +89,6 @@ func (c *replayCmd) options() (*replay.Options, error) {
 // joinedPolicies returns those of the names of policies that can be played on joined sessions, or what cannot.
 func (c *replayCmd) joinedPolicies(names []string) ([]string, error) {
 	switch {
-	case c.Split:
-		return nil, errors.New("--join makes one conversation of several sessions, and --split several of one: leave one of them out")
 	case c.KeepWarm:
 		return nil, errors.New("--keep-warm goes by what was paid, and joined sessions were never sent: leave out --join")
 	case slices.Contains(c.Policy, "client"):
@@ -212,11 +197,11 @@ func (c *replayCmd) sum(files []string, played []*replay.Session, failed []error
 	for i, err := range failed {
 		if err != nil {
 			skipped = append(skipped, err.Error())
-		} else if played[i].Conversations == 0 {
+		} else if len(played[i].Results) == 0 {
 			skipped = append(skipped, files[i]+": no conversation with two requests")
 		}
 	}
-	played = slices.DeleteFunc(played, func(p *replay.Session) bool { return p == nil || p.Conversations == 0 })
+	played = slices.DeleteFunc(played, func(p *replay.Session) bool { return p == nil || len(p.Results) == 0 })
 	if len(c.Policy) == 0 {
 		withoutClient(played)
 	}
@@ -233,7 +218,6 @@ func withoutClient(sessions []*replay.Session) {
 	}
 	for _, s := range sessions {
 		s.Results = s.Results[1:]
-		s.Shadows = s.Shadows[min(1, len(s.Shadows)):]
 	}
 }
 

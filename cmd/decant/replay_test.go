@@ -316,7 +316,7 @@ func agrees(t *testing.T, r *recital, early string) {
 		t.Fatal(err)
 	}
 	fixed := r.est.Fixed(&r.bodies[0].Fixed)
-	played, err := replay.Play("", r.conv, replay.Options{Policies: []replay.Policy{p}, Catalog: models, Model: r.conv.Model, Fixed: fixed, Lifetime: "5m", Clock: true})
+	played, err := replay.Play("", r.conv, replay.Options{Policies: []replay.Policy{p}, Catalog: models, Model: r.conv.Model, Fixed: fixed})
 	if err != nil {
 		t.Fatal(err)
 	}

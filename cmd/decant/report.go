@@ -18,7 +18,6 @@ type reportCmd struct {
 	By       string `enum:",model,project,day,tenant" default:"" placeholder:"WHAT" help:"Print one table only: model, project, day, or tenant (which covers all tenants of the database)."`
 	Only     string `name:"conversation" placeholder:"ID" help:"Report on one conversation, with what each of its decisions has saved and cost: its id, its session, the beginning of either, or \"last\"."`
 	JSON     bool   `name:"json" help:"Print JSON."`
-	Markdown bool   `help:"Print Markdown."`
 	HTML     string `name:"html" placeholder:"FILE" help:"Write an HTML page. It needs no network."`
 	allFlag
 	catalogFlag
@@ -68,11 +67,8 @@ func (c *reportCmd) period(now time.Time) (p lookup.Period, err error) {
 }
 
 func (c *reportCmd) print(w io.Writer, l *report.Ledger) error {
-	switch {
-	case c.JSON:
+	if c.JSON {
 		return writeJSON(w, l)
-	case c.Markdown:
-		return l.WriteMarkdown(w)
 	}
 	return l.WriteText(w)
 }

@@ -23,12 +23,6 @@ func (c *check) add(modelled, paid float64) {
 	c.paid += paid
 }
 
-func (c *check) join(d *check) {
-	c.requests += d.requests
-	c.modelled += d.modelled
-	c.paid += d.paid
-}
-
 // settle returns what a session has cost by its record beside what the model says; nil when nothing was
 // compared.
 func (c *check) settle(conv *decant.Conversation, find func(id string) token.Model) *Against {

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/wire"
 )
@@ -76,8 +74,8 @@ func TestClientPlaysItsOwnCompaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	none, client := &s.Results[0], &s.Results[1]
-	if s.Conversations != 1 || s.Compactions != 1 || client.Client != 1 || client.Pours() != 1 || client.Busts != 1 {
-		t.Errorf("%d conversations with %d compactions, the client made %d and rewrote %d prompts", s.Conversations, s.Compactions, client.Client, client.Busts)
+	if s.Compactions != 1 || client.Client != 1 || client.Pours() != 1 || client.Busts != 1 {
+		t.Errorf("%d compactions, the client made %d and rewrote %d prompts", s.Compactions, client.Client, client.Busts)
 	}
 	if len(client.Series) != 4 || len(none.Series) != 4 {
 		t.Fatalf("%d and %d requests, want 4", len(client.Series), len(none.Series))
@@ -103,27 +101,6 @@ func TestClientPlaysItsOwnCompaction(t *testing.T) {
 	}
 	if len(client.Log) != 1 || client.Log[0].Pour != Compacted || client.Log[0].Reason != "the client's own compaction of m1 to m5" {
 		t.Errorf("the log says %+v", client.Log)
-	}
-}
-
-// Stretches between compactions are the conversations that one had before.
-func TestSplitPlaysStretches(t *testing.T) {
-	o := options(t, "none", "client")
-	o.Split = true
-	s, err := Play("", claude(t), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.Conversations != 2 || s.Compactions != 0 || s.Results[0].Peak >= 10_000+5000 {
-		t.Errorf("%d conversations, the largest prompt has %d tokens", s.Conversations, s.Results[0].Peak)
-	}
-	s.Results[1].Policy = s.Results[0].Policy
-	s.Results[1].USD = s.Results[0].USD // what was recorded
-	for i := range s.Results[1].Series {
-		s.Results[1].Series[i].USD = s.Results[0].Series[i].USD
-	}
-	if diff := cmp.Diff(s.Results[0], s.Results[1]); diff != "" {
-		t.Errorf("a stretch has nothing to compact:\n%s", diff)
 	}
 }
 

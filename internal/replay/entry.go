@@ -16,7 +16,7 @@ const mostAbout = 100
 // entry returns a decision as the log has it.
 func (r *run) entry(q int, why policy.Reason, d *decant.Decision) Entry {
 	return Entry{
-		Segment: r.segment, Request: q + 1, At: r.seg.requests[q].at, Pour: why, Kind: d.Kind, Reduction: d.Reduction,
+		Request: q + 1, At: r.seg.requests[q].at, Pour: why, Kind: d.Kind, Reduction: d.Reduction,
 		Reason: d.Reason, Message: d.Target.Message, About: r.about(d), Before: d.Before, After: d.After,
 	}
 }

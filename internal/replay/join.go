@@ -49,10 +49,10 @@ func PlayJoined(name string, rs []Recording, o Options) (*Session, error) {
 	if len(seg.requests) < 2 {
 		return out, nil
 	}
-	if _, err := out.play(0, seg, token.For(find("")), &o); err != nil {
+	if _, err := out.play(seg, token.For(find("")), &o); err != nil {
 		return nil, fmt.Errorf("play %s: %w", name, err)
 	}
-	out.note(seg, o.Lifetime)
+	out.note(seg)
 	return out, nil
 }
 
@@ -124,9 +124,7 @@ func (o *Options) parts(rs []Recording) (out []*segment, played []Recording, una
 	number := 0
 	for i := range rs {
 		c := moved(rs[i].Conversation, number, end)
-		find := o.models(rs[i].Conversation)
-		whole, compactions := uncompacted(c.Messages, token.For(find("")))
-		s := newSegment(c, whole, compactions, o, find)
+		s := newSegment(c, o, o.models(rs[i].Conversation))
 		if len(s.requests) == 0 {
 			unanswered = append(unanswered, rs[i].Name)
 			continue

@@ -45,7 +45,7 @@ func playJoined(tb testing.TB, rs []Recording, o Options) *Session {
 	return s
 }
 
-// Row "continuous, ten sessions in one": what was recorded as one conversation is the same conversation when its two halves
+// What was recorded as one conversation is the same conversation when its two halves
 // are joined, whatever the order in which they are named.
 func TestJoinedHalvesAreTheWhole(t *testing.T) {
 	o := options(t, "none", "default", "drop-oldest")

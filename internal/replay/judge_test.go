@@ -21,7 +21,7 @@ func played(t *testing.T, name string, o *Options) *stage {
 	}
 	o.Catalog = models
 	find := o.models(c)
-	seg := segments(c, o, find)[0]
+	seg := newSegment(c, o, find)
 	return &stage{seg: seg, window: o.Window, lay: newLayout(token.For(find("")), seg)}
 }
 

@@ -19,20 +19,15 @@ const (
 
 // How a session's lifetimes are known.
 const (
-	Recorded = "recorded"     // the usage in the recording says what was written for how long
-	Marked   = "marked"       // the markers in the recorded request say it
-	Habit    = "habit"        // nothing says it: five minutes, what the API does and agents do unless told otherwise
-	Asked    = "as asked for" // the caller says it
+	Recorded = "recorded" // the usage in the recording says what was written for how long
+	Marked   = "marked"   // the markers in the recorded request say it
+	Habit    = "habit"    // nothing says it: five minutes, what the API does and agents do unless told otherwise
 )
 
 // setLives finds out how long what each request wrote to the cache was to live. Of a request that wrote
 // nothing, or whose usage is not recorded, that is what the request before it asked for, or else the next
 // that says it.
-func (s *segment) setLives(asked string) {
-	if asked != "" {
-		s.all(lives{asked, asked}, 0, len(s.requests))
-		return
-	}
+func (s *segment) setLives() {
 	known := -1
 	for q := range s.requests {
 		r := &s.requests[q]
@@ -120,7 +115,7 @@ func longer(a, b string) string {
 
 // lifetimes sums up what the requests asked for: "5m", "1h", "mixed" or "none", and how that is known.
 // Where the provider caches unasked it is "automatic", and nobody says more.
-func (s *segment) lifetimes(asked string) (life, by string) {
+func (s *segment) lifetimes() (life, by string) {
 	seen := map[string]bool{}
 	for q := range s.requests {
 		l := s.requests[q].lives
@@ -131,8 +126,6 @@ func (s *segment) lifetimes(asked string) (life, by string) {
 	switch {
 	case s.requests[0].model.Provider != token.Anthropic:
 		return "automatic", ""
-	case asked != "":
-		by = Asked
 	case s.tellsLives():
 		by = Recorded
 	default:

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/cost"
@@ -16,13 +15,7 @@ type Options struct {
 	Model    string // whose window and prices count; empty: those that were recorded, answer by answer
 	Window   int    // in place of the model's; 0: the model's
 	Fixed    int    // tokens of system prompt and tools; 0: as far as the recording tells
-	Lifetime string // of cache entries, "5m" or "1h"; empty: as recorded, else five minutes
-	Clock    bool   // the clock alone says when the cache was cold, not what was recorded as read
-	Warm     bool   // the cache never goes cold, whatever the recording says
-	Split    bool   // each stretch between two compactions of the client is a conversation of its own
-	Shadow   bool   // hold each checkpoint of a preset against the one that nobody has watched the agent for
 	KeepWarm bool   // say what keeping the cache warm over pauses would have come to
-	Ends     bool   // say how much dearer than sending everything a policy is for sessions that end early
 	Details  bool   // keep what each request and each decision was
 	Step     func() // called when a conversation has been played through a policy; nil: nobody waits
 }
@@ -31,8 +24,6 @@ type Options struct {
 type stage struct {
 	seg    *segment
 	window int // in place of the models', 0: none
-	warm   bool
-	watch  bool // candidates of checkpoints are wanted
 	lay    *layout
 }
 
@@ -78,16 +69,16 @@ func (s *stage) rates(q, prompt int) (write, read float64) {
 func Play(name string, c *decant.Conversation, o Options) (*Session, error) {
 	find := o.models(c)
 	out := o.session(name, c, find)
-	var all check
-	for k, seg := range segments(c, &o, find) {
-		one, err := out.play(k, seg, token.For(find("")), &o)
-		if err != nil {
-			return nil, fmt.Errorf("play %s: %w", name, err)
-		}
-		all.join(one)
-		out.note(seg, o.Lifetime)
+	seg := newSegment(c, &o, find)
+	if len(seg.requests) < 2 {
+		return out, nil
 	}
-	out.Recorded = all.settle(c, find)
+	own, err := out.play(seg, token.For(find("")), &o)
+	if err != nil {
+		return nil, fmt.Errorf("play %s: %w", name, err)
+	}
+	out.note(seg)
+	out.Recorded = own.settle(c, find)
 	if o.KeepWarm {
 		out.Warm = keepWarm(c, find)
 	}
@@ -102,45 +93,25 @@ func (o *Options) session(name string, c *decant.Conversation, find models) *Ses
 		out.Window = o.Window
 	}
 	out.Begun = len(c.Messages) > 0 && c.Messages[0].Compaction
-	out.Results = make([]Result, len(o.Policies))
-	if o.Shadow {
-		out.Shadows = make([]Shadow, len(o.Policies))
-	}
-	for i, p := range o.Policies {
-		out.Results[i].Policy = p.Name
-	}
 	return out
 }
 
 // play plays one conversation of a session through every policy, and returns what the model says of the
 // client's own requests. The client is played in any case for that.
-func (s *Session) play(k int, seg *segment, e *token.Estimator, o *Options) (*check, error) {
+func (s *Session) play(seg *segment, e *token.Estimator, o *Options) (*check, error) {
 	lay := newLayout(e, seg)
 	lay.prompt(seg.conv.Messages)
 	j := newJudge(seg)
 	var own *check
-	var everything []float64
-	if o.Ends {
-		var err error
-		if everything, err = sendAll(seg, lay.fork(), o); err != nil {
-			return nil, fmt.Errorf("sent whole: %w", err)
-		}
-	}
-	for i, p := range o.Policies {
+	for _, p := range o.Policies {
 		r := newRun(seg, lay.fork(), o)
-		r.judge, r.segment, r.details = j, k, o.Details
+		r.judge, r.details, r.out.Policy = j, o.Details, p.Name
 		if err := r.play(p); err != nil {
 			return nil, fmt.Errorf("through %s: %w", p.Name, err)
 		}
-		if o.Ends {
-			r.out.Worst = r.worst(s.Name, everything)
-		}
-		s.Results[i].add(&r.out)
+		s.Results = append(s.Results, r.out)
 		if s.Joined != nil {
 			s.Joined.Grounded = append(s.Joined.Grounded, share(r.anywhere, r.out.Gold))
-		}
-		if o.Shadow {
-			s.Shadows[i] = s.Shadows[i].sum(r.shadow)
 		}
 		if o.Step != nil {
 			o.Step()
@@ -162,18 +133,13 @@ func (s *Session) play(k int, seg *segment, e *token.Estimator, o *Options) (*ch
 // asRecorded reports whether the session is played for what was recorded: the usage in it says what that
 // cost.
 func (o *Options) asRecorded() bool {
-	return o.Model == "" && o.Fixed == 0 && o.Lifetime == "" && !o.Warm
+	return o.Model == "" && o.Fixed == 0
 }
 
-// note notes what a conversation of the session was.
-func (s *Session) note(seg *segment, asked string) {
-	life, by := seg.lifetimes(asked)
-	if s.Conversations > 0 && life != s.Lifetime {
-		life = "mixed"
-	}
-	s.Lifetime, s.LifetimeBy = life, by
-	s.Conversations++
-	s.Compactions += len(seg.compactions)
+// note takes down what the recording says about cache and compactions.
+func (s *Session) note(seg *segment) {
+	s.Lifetime, s.LifetimeBy = seg.lifetimes()
+	s.Compactions = len(seg.compactions)
 	for i := range seg.compactions {
 		s.CompactedAt = max(s.CompactedAt, seg.reported(seg.compactions[i].at))
 	}
@@ -196,12 +162,4 @@ func (o *Options) models(c *decant.Conversation) models {
 		m, _ := o.Catalog.Lookup(id)
 		return m
 	}
-}
-
-// perhaps returns the time of a request in a cache that may never go cold.
-func (s *stage) perhaps(q int, at time.Time) time.Time {
-	if s.warm {
-		return s.seg.requests[0].at.Add(time.Duration(q) * time.Second)
-	}
-	return at
 }

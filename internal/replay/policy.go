@@ -35,7 +35,6 @@ type step struct {
 	renewed  bool              // the client has put its own part of system prompt and tools together anew, after the calls
 	made     []decant.Decision // by this step
 	reason   policy.Reason     // why it poured, empty when it did not
-	held     *held             // of a pour with a checkpoint, where it is asked for
 }
 
 // defaultTrim and defaultKeep are the numbers of "trim" and "keep-last" without any.
@@ -44,9 +43,9 @@ const (
 	defaultKeep = 10
 )
 
-// Parse returns the policy of a name: none, client, trim or trim-N, keep-last-N, drop-oldest, the name of a
-// preset, the name of a preset and a level of early pours ("default:high") or "every_request" (it prunes so: "chat:every_request"), or a YAML file. A preset that
-// is named without a level gets the one given as early, its own when that is empty.
+// Parse returns the policy of a name: none, client, trim or trim-N, keep-last-N, drop-oldest, the name of a preset, the
+// name of a preset and a level of early pours ("default:high"), or a YAML file. A preset that is named without a level gets
+// the one given as early, its own when that is empty.
 func Parse(name, early string) (Policy, error) {
 	base, number, _ := cutNumber(name)
 	switch base {
@@ -68,23 +67,12 @@ func Parse(name, early string) (Policy, error) {
 	if err != nil {
 		return Policy{}, fmt.Errorf("policy %q is neither none, client, trim-N, keep-last-N nor drop-oldest: %w", name, err)
 	}
-	if p, err = at(p, cmp.Or(level, early)); err != nil {
-		return Policy{}, fmt.Errorf("policy %q: %w", name, err)
+	if level = cmp.Or(level, early); level != "" {
+		if p, err = p.WithEarlyPours(level); err != nil {
+			return Policy{}, fmt.Errorf("policy %q: %w", name, err)
+		}
 	}
 	return Policy{Name: name, About: p.About, start: startPreset(p)}, nil
-}
-
-// at returns a preset at a level of early pours, or as it is when it prunes on every request. An empty level is its own.
-func at(p *preset.Preset, level string) (*preset.Preset, error) {
-	switch level {
-	case "":
-		return p, nil
-	case string(preset.PruneEveryRequest):
-		out := *p
-		out.Prune = preset.PruneEveryRequest
-		return &out, nil
-	}
-	return p.WithEarlyPours(level)
 }
 
 // IsPreset reports whether a policy of that name is one of Decant's presets, or a file of one: what the
@@ -115,22 +103,4 @@ func cutNumber(name string) (base string, n int, ok bool) {
 		return name, 0, false
 	}
 	return name[:i], n, true
-}
-
-// A held is a checkpoint's candidate.
-type held struct {
-	view  []decant.Message // with the candidate
-	moved bool             // it covers another range
-	ready *swapped         // what has become of the plan that waited, nil: none did
-	alone bool             // no request came between the one from which it could have waited and the pour
-	early bool             // of an early pour, for which nothing waits
-}
-
-// A swapped is what has become of a plan that waited for a pour.
-type swapped struct {
-	made      int              // plans, one in the place of the other
-	surprised bool             // more has come since than was expected, or less
-	lacking   bool             // the model has used something since that it lacks
-	view      []decant.Message // with it
-	first     []decant.Message // with the plan that waited first
 }

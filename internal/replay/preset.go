@@ -27,15 +27,12 @@ type pourer struct {
 	poor   policy.Backoff    // of early pours
 	seen   int               // messages of the request before
 	sent   []decant.Message  // the view of the request before
-	blind  bool              // what is decided now does not look at what the newest messages use
 	covers bool              // an early pour of the present request has a checkpoint
-	waits  *waiting          // for the next pour, nil: nothing does
-	since  int               // number of the first request from which a checkpoint could have waited, -1: none
 }
 
 func startPreset(p *preset.Preset) func(*stage) player {
 	return func(s *stage) player {
-		return &pourer{stage: s, any: p, preset: p, bound: policy.Boundary{Kept: -1, Settled: -1}, since: -1}
+		return &pourer{stage: s, any: p, preset: p, bound: policy.Boundary{Kept: -1, Settled: -1}}
 	}
 }
 
@@ -58,9 +55,6 @@ func (p *pourer) view(q int) (step, error) {
 		if view, err = p.pour(q, conv, view, why, &out); err != nil {
 			return out, err
 		}
-	}
-	if err := p.prepare(q, conv, view); err != nil {
-		return out, err
 	}
 	p.seen, p.sent = n, view.Messages
 	out.messages, out.mark = view.Messages, &p.bound
@@ -105,9 +99,6 @@ func (p *pourer) due(q int, conv, view *decant.Conversation) (policy.Reason, err
 	if err != nil {
 		return "", err
 	}
-	if p.since < 0 && size > l.Trigger-p.preset.Summary.Ahead.Tokens() {
-		p.since = q
-	}
 	return policy.Ask(&question{p, q, conv, view, size, l}), nil
 }
 
@@ -151,9 +142,6 @@ func (x *question) Economy() policy.Economy {
 
 // idle returns the time since the request before: the gateway goes by the clock.
 func (p *pourer) idle(q int) time.Duration {
-	if p.warm {
-		return 0
-	}
 	return p.seg.gap(q)
 }
 
@@ -172,7 +160,7 @@ func (p *pourer) lifetime(q int) time.Duration {
 // switched reports whether the gateway sees that nothing of the cache can be used: another model, or
 // another system prompt.
 func (p *pourer) switched(q int) bool {
-	return p.seg.requests[q].model.ID != p.seg.requests[q-1].model.ID || !p.warm && p.seg.requests[q].found.anew
+	return p.seg.requests[q].model.ID != p.seg.requests[q-1].model.ID || p.seg.requests[q].found.anew
 }
 
 func (p *pourer) thinning(conv *decant.Conversation, cold bool) policy.EarlyPour {
@@ -200,12 +188,6 @@ func (p *pourer) pour(q int, conv, view *decant.Conversation, why policy.Reason,
 		p.ds = p.ds[:before]
 		p.poor = p.poor.Again(p.terms(), was, was)
 		return view, nil
-	}
-	if decant.CheckpointIn(made) != nil {
-		if err := p.hold(q, conv, view, made, why, out); err != nil {
-			return view, err
-		}
-		p.since, p.waits = -1, nil
 	}
 	p.pours++
 	p.bound, _ = policy.BoundaryOf(poured, p.ds)
@@ -251,9 +233,8 @@ func (p *pourer) decisions(q int, conv, view *decant.Conversation, why policy.Re
 
 // options returns the options of a pour of request q that the window demands, and the limits that hold.
 func (p *pourer) options(q int, conv *decant.Conversation) (policy.PlanOptions, policy.Limits, error) {
-	o := policy.PlanOptions{Model: p.limited(q), Estimator: p.lay.est, Preset: p.preset, KeepTurns: -1, Now: p.seg.requests[0].at}
-	if !p.blind {
-		o.Ahead = p.preset.Summary.Ahead.Tokens()
+	o := policy.PlanOptions{
+		Model: p.limited(q), Estimator: p.lay.est, Preset: p.preset, Ahead: p.preset.Summary.Ahead.Tokens(), KeepTurns: -1, Now: p.seg.requests[0].at,
 	}
 	for _, d := range p.ds {
 		if d.Checkpoint == nil {
@@ -262,121 +243,6 @@ func (p *pourer) options(q int, conv *decant.Conversation) (policy.PlanOptions, 
 	}
 	l, err := policy.LimitsFor(p.limited(q), p.preset, p.fixed(q), conv.MaxOutput)
 	return o, l, err
-}
-
-// hold makes the candidate of a pour that has been decided for a reason, if somebody wants it.
-func (p *pourer) hold(q int, conv, view *decant.Conversation, made []decant.Decision, why policy.Reason, out *step) error {
-	if !p.watch {
-		return nil
-	}
-	before := slices.Clone(p.ds[:len(p.ds)-len(made)])
-	ds, err := p.candidate(q, conv, view, before, why)
-	if err != nil {
-		return fmt.Errorf("a candidate: %w", err)
-	}
-	was, err := p.under(q, conv, before, ds)
-	if err != nil {
-		return fmt.Errorf("a candidate: %w", err)
-	}
-	a, b := decant.CheckpointIn(ds), decant.CheckpointIn(made)
-	out.held = &held{view: was.Messages, moved: a == nil || a.To != b.To, early: true}
-	if why != policy.Necessary {
-		return nil
-	}
-	out.held.early, out.held.alone = false, p.since < 0 || p.since == q
-	if out.held.ready, err = p.swap(q, conv, before); err != nil {
-		return fmt.Errorf("a plan that waited: %w", err)
-	}
-	return nil
-}
-
-// candidate returns what a pour for a reason decides, with a checkpoint, if nobody has watched the agent.
-func (p *pourer) candidate(q int, conv, view *decant.Conversation, before []decant.Decision, why policy.Reason) ([]decant.Decision, error) {
-	blind := *p
-	blind.blind, blind.ds = true, before
-	if why == policy.Necessary {
-		return blind.decisions(q, conv, view, why)
-	}
-	proposal, err := blind.proposal(context.Background(), q, conv)
-	if err != nil {
-		return nil, err
-	}
-	return blind.allowed(q, view, proposal.Plan.Decisions), nil
-}
-
-// A waiting is the plan that waits for the next pour, as a gateway makes it behind the answers to requests
-// (engine/internal/pour). What is played does not depend on it: a replay plans at once.
-type waiting struct {
-	plan     *decant.Plan
-	first    *decant.Plan // that waited first, before anybody was watched
-	messages int          // of the request behind which the plan was made
-	coming   int          // tokens that were to come behind it
-	seen     int          // messages that it was held against
-	made     int          // plans
-}
-
-// prepare plans the pour that comes next behind the answer to request q, of whose view the size is known, if it is near. The
-// plan that waits stays if it lacks nothing that the model has used since.
-func (p *pourer) prepare(q int, conv *decant.Conversation, view *decant.Conversation) error {
-	if !p.watch || p.since < 0 || p.since > q {
-		return nil
-	}
-	n := len(conv.Messages)
-	after := conv.With(p.seg.conv.Messages[:min(n+1, len(p.seg.conv.Messages))])
-	o, l, err := p.options(q, conv)
-	if err != nil {
-		return err
-	}
-	_, size := p.lay.prompt(view.Messages)
-	step := (size - p.fixed(q)) / max(1, len(decant.Rounds(view.Messages)))
-	coming := max(0, l.Trigger-size) + step/2
-	if w := p.waits; w != nil && policy.Expected(w.plan, w.more(p, conv)+coming, l.Target, l.Trigger-p.fixed(q)) && len(policy.Lacks(context.Background(), after, decant.CheckpointIn(w.plan.Decisions), w.seen)) == 0 {
-		w.seen = len(after.Messages)
-		return nil
-	}
-	o.Target, o.Coming = l.Target, max(0, coming-p.lay.est.Messages(after.Messages[n:]))
-	plan, err := policy.Plan(context.Background(), after, o)
-	var irreducible *decant.IrreducibleError
-	if errors.As(err, &irreducible) || err == nil && decant.CheckpointIn(plan.Decisions) == nil {
-		return nil // the pour finds its own way
-	}
-	if err != nil {
-		return fmt.Errorf("prepare a pour: %w", err)
-	}
-	next := &waiting{plan: plan, first: plan, messages: n, coming: max(coming, p.lay.est.Messages(after.Messages[n:])), seen: len(after.Messages), made: 1}
-	if w := p.waits; w != nil {
-		next.first, next.made = w.first, w.made+1
-	}
-	p.waits = next
-	return nil
-}
-
-// more returns how many tokens more than the plan expected have come behind the request behind which it was made.
-func (w *waiting) more(p *pourer, conv *decant.Conversation) int {
-	return p.lay.est.Messages(conv.Messages[w.messages:]) - w.coming
-}
-
-// swap says what has become of the plan that waited for the pour of request q, on top of decisions; nil: none waited.
-func (p *pourer) swap(q int, conv *decant.Conversation, before []decant.Decision) (*swapped, error) {
-	w := p.waits
-	if w == nil {
-		return nil, nil
-	}
-	_, l, err := p.options(q, conv)
-	if err != nil {
-		return nil, err
-	}
-	out := &swapped{made: w.made}
-	out.surprised = !policy.Expected(w.plan, w.more(p, conv), l.Target, l.Trigger-p.fixed(q))
-	out.lacking = len(policy.Lacks(context.Background(), conv, decant.CheckpointIn(w.plan.Decisions), w.seen)) > 0
-	for to, plan := range map[*[]decant.Message]*decant.Plan{&out.view: w.plan, &out.first: w.first} {
-		view, err := p.under(q, conv, before, slices.Clone(plan.Decisions))
-		if err != nil {
-			return nil, err
-		}
-		*to = view.Messages
-	}
-	return out, nil
 }
 
 // under returns the view of request q with decisions of a plan that is not played.

@@ -11,13 +11,22 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
+// everyRequest is the preset chat, pruning on every request.
+const everyRequest = "testdata/every-request.yaml"
+
+func parsed(t *testing.T, name string) Policy {
+	t.Helper()
+	p, err := Parse(name, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // A preset's view is grown from the one before; it must be the view of all decisions.
 func TestGrownViewIsTheWholeView(t *testing.T) {
-	for _, name := range []string{"default:high", "agent-loop", "chat", "chat:every_request", "night-watch"} {
-		policy, err := Parse(name, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, name := range []string{"default:high", "agent-loop", "chat", everyRequest, "night-watch"} {
+		policy := parsed(t, name)
 		p := policy.start(played(t, recorded.Claude, &Options{Model: "claude-opus-4-6", Fixed: 1000, Window: 50_000})).(*pourer)
 		seg := p.seg
 		pours := 0
@@ -45,14 +54,11 @@ func TestGrownViewIsTheWholeView(t *testing.T) {
 	}
 }
 
-// What pruning to the letter costs. Pruning on every request rewrites the cache with each of them.
+// Pruning on every request rewrites the cache with each of them.
 func TestPruningOnEveryRequestHasAPrice(t *testing.T) {
 	cost := map[string]float64{}
-	for _, name := range []string{"none", "chat", "chat:every_request"} {
-		p, err := Parse(name, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, name := range []string{"none", "chat", everyRequest} {
+		p := parsed(t, name)
 		catalog, err := token.Builtin()
 		if err != nil {
 			t.Fatal(err)
@@ -63,11 +69,11 @@ func TestPruningOnEveryRequestHasAPrice(t *testing.T) {
 		}
 		r := &s.Results[0]
 		cost[name] = r.USD
-		if pruned := r.Necessary > 10; pruned != (name == "chat:every_request") {
+		if pruned := r.Necessary > 10; pruned != (name == everyRequest) {
 			t.Errorf("%s: %d pours by rule", name, r.Necessary)
 		}
 	}
-	if got := cost["chat:every_request"] / cost["none"]; got < 1.3 {
+	if got := cost[everyRequest] / cost["none"]; got < 1.3 {
 		t.Errorf("pruning on every request costs %.2f times as much as doing nothing, want more than 1.3", got)
 	}
 	if cost["chat"] > cost["none"] {

@@ -19,9 +19,6 @@ func (r *run) weigh(q int, s step) {
 		v = r.judge.of(r.judge.later(q), r.seg.requests[q].messages, s.messages)
 		o.Later, o.LaterKept, o.LaterGrounded = o.Later+v.gold, o.LaterKept+v.kept, o.LaterGrounded+v.grounded
 	}
-	if s.held != nil {
-		r.shadow = r.shadow.sum(r.judge.watch(q, s.held, s.messages))
-	}
 	if len(s.made) > 0 || q == len(r.seg.requests)-1 {
 		o.Illegal += r.illegal(q, s.messages)
 	}

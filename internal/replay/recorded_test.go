@@ -111,26 +111,23 @@ func (s *scene) play(t *testing.T, o Options) *Session {
 	return out
 }
 
-// Every session was priced with five-minute entries, whatever it had written.
 func TestLifetimesComeFromTheRecording(t *testing.T) {
 	write := func(w, hour int) *decant.Usage { return &decant.Usage{CacheRead: 20_000, CacheWrite: w, Write1h: hour} }
 	tests := []struct {
 		name  string
 		usage []*decant.Usage
-		asked string
 		want  []lives
 		life  string
 		by    string
 	}{
-		{"FiveMinutes", []*decant.Usage{write(900, 0), write(900, 0)}, "", []lives{{short, short}, {short, short}}, "5m", Recorded},
-		{"AnHour", []*decant.Usage{write(900, 900), write(900, 900)}, "", []lives{{long, long}, {long, long}}, "1h", Recorded},
-		{"SystemForAnHour", []*decant.Usage{write(9000, 8000), write(900, 0)}, "", []lives{{long, short}, {long, short}}, "mixed", Recorded},
-		{"ChangesOnTheWay", []*decant.Usage{write(900, 0), write(900, 900)}, "", []lives{{short, short}, {long, long}}, "mixed", Recorded},
-		{"NothingWrittenGoesByTheOneBefore", []*decant.Usage{write(900, 900), write(0, 0), nil}, "", []lives{{long, long}, {long, long}, {long, long}}, "1h", Recorded},
-		{"NothingWrittenYetGoesByTheNext", []*decant.Usage{nil, write(0, 0), write(900, 900)}, "", []lives{{long, long}, {long, long}, {long, long}}, "1h", Recorded},
-		{"NothingRecorded", []*decant.Usage{nil, nil}, "", []lives{{short, short}, {short, short}}, "5m", Habit},
-		{"ReportedAndNeverCached", []*decant.Usage{{Input: 900}, {Input: 900}}, "", []lives{{}, {}}, "none", Recorded},
-		{"AsAskedFor", []*decant.Usage{write(900, 0), write(900, 0)}, "1h", []lives{{long, long}, {long, long}}, "1h", Asked},
+		{"FiveMinutes", []*decant.Usage{write(900, 0), write(900, 0)}, []lives{{short, short}, {short, short}}, "5m", Recorded},
+		{"AnHour", []*decant.Usage{write(900, 900), write(900, 900)}, []lives{{long, long}, {long, long}}, "1h", Recorded},
+		{"SystemForAnHour", []*decant.Usage{write(9000, 8000), write(900, 0)}, []lives{{long, short}, {long, short}}, "mixed", Recorded},
+		{"ChangesOnTheWay", []*decant.Usage{write(900, 0), write(900, 900)}, []lives{{short, short}, {long, long}}, "mixed", Recorded},
+		{"NothingWrittenGoesByTheOneBefore", []*decant.Usage{write(900, 900), write(0, 0), nil}, []lives{{long, long}, {long, long}, {long, long}}, "1h", Recorded},
+		{"NothingWrittenYetGoesByTheNext", []*decant.Usage{nil, write(0, 0), write(900, 900)}, []lives{{long, long}, {long, long}, {long, long}}, "1h", Recorded},
+		{"NothingRecorded", []*decant.Usage{nil, nil}, []lives{{short, short}, {short, short}}, "5m", Habit},
+		{"ReportedAndNeverCached", []*decant.Usage{{Input: 900}, {Input: 900}}, []lives{{}, {}}, "none", Recorded},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -139,14 +136,13 @@ func TestLifetimesComeFromTheRecording(t *testing.T) {
 				s.round(time.Minute, u)
 			}
 			o := s.options(t)
-			o.Lifetime = tt.asked
-			seg := segments(s.conv, &o, o.models(s.conv))[0]
+			seg := newSegment(s.conv, &o, o.models(s.conv))
 			for q, want := range tt.want {
 				if got := seg.requests[q].lives; got != want {
 					t.Errorf("request %d: %+v, want %+v", q+1, got, want)
 				}
 			}
-			if life, by := seg.lifetimes(tt.asked); life != tt.life || by != tt.by {
+			if life, by := seg.lifetimes(); life != tt.life || by != tt.by {
 				t.Errorf("%s (%s), want %s (%s)", life, by, tt.life, tt.by)
 			}
 		})
@@ -204,19 +200,19 @@ func TestTheClientIsPricedFromItsUsage(t *testing.T) {
 	}
 }
 
-// What the recording found in the cache holds for every policy; by the clock alone it would be otherwise.
+// What the recording found in the cache holds for every policy, whatever the clock says.
 func TestColdMomentsAreThoseOfTheRecording(t *testing.T) {
 	tests := []struct {
-		name        string
-		pause       time.Duration
-		hour        bool
-		read        func(before int) int
-		warm, clock bool // whether the messages are read, by the recording and by the clock
+		name  string
+		pause time.Duration
+		hour  bool
+		read  func(before int) int
+		warm  bool // whether the messages are read
 	}{
-		{"KeptWarmByAnother", 10 * time.Minute, false, func(n int) int { return n }, true, false},
-		{"GoneBeforeItsTime", time.Minute, false, func(int) int { return 0 }, false, true},
-		{"AnHourIsOverAndTheToolsAreThere", 2 * time.Hour, true, func(int) int { return 16_000 }, false, false},
-		{"WithinTheHour", 50 * time.Minute, true, func(n int) int { return n }, true, true},
+		{"KeptWarmByAnother", 10 * time.Minute, false, func(n int) int { return n }, true},
+		{"GoneBeforeItsTime", time.Minute, false, func(int) int { return 0 }, false},
+		{"AnHourIsOverAndTheToolsAreThere", 2 * time.Hour, true, func(int) int { return 16_000 }, false},
+		{"WithinTheHour", 50 * time.Minute, true, func(n int) int { return n }, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -226,20 +222,12 @@ func TestColdMomentsAreThoseOfTheRecording(t *testing.T) {
 			s.round(time.Minute, s.reads(before, tt.hour))
 			before = s.conv.Messages[3].Usage.Prompt()
 			s.round(tt.pause, s.reads(tt.read(before), tt.hour))
-			for _, clocked := range []bool{false, true} {
-				o := s.options(t, "none")
-				o.Clock = clocked
-				got := s.play(t, o).Results[0].Series[2].Read
-				want := tt.warm
-				if clocked {
-					want = tt.clock
-				}
-				if warm := got > 20_000; warm != want {
-					t.Errorf("by the clock alone %v: %d of %d tokens were read", clocked, got, before)
-				}
-				if part := tt.read(before); !clocked && !want && (got > part || got < part*9/10) {
-					t.Errorf("%d tokens were read, the recording says %d", got, part)
-				}
+			got := s.play(t, s.options(t, "none")).Results[0].Series[2].Read
+			if warm := got > 20_000; warm != tt.warm {
+				t.Errorf("%d of %d tokens were read", got, before)
+			}
+			if part := tt.read(before); !tt.warm && (got > part || got < part*9/10) {
+				t.Errorf("%d tokens were read, the recording says %d", got, part)
 			}
 		})
 	}
@@ -256,7 +244,7 @@ func TestResumedSessionIsColdForTheGateway(t *testing.T) {
 	}
 	s.round(time.Minute, s.reads(16_000, true))
 	o := s.options(t)
-	seg := segments(s.conv, &o, o.models(s.conv))[0]
+	seg := newSegment(s.conv, &o, o.models(s.conv))
 	for q := range seg.requests {
 		if got := seg.requests[q].found.anew; got != (q == 5) {
 			t.Errorf("request %d: anew is %v", q+1, got)
@@ -373,7 +361,7 @@ func TestMessagesAreMarkedAsClientsDo(t *testing.T) {
 		s.round(time.Minute, nil)
 		s.round(time.Minute, nil)
 		o := s.options(t)
-		seg := segments(s.conv, &o, o.models(s.conv))[0]
+		seg := newSegment(s.conv, &o, o.models(s.conv))
 		blocks, _ := newLayout(s.est, seg).prompt(s.conv.Messages)
 		var marked []int
 		for i, b := range blocks {

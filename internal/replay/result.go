@@ -9,20 +9,18 @@ import (
 
 // A Session is what every policy made of one recording.
 type Session struct {
-	Name          string   `json:"name"`
-	Model         string   `json:"model"` // that answered last
-	Window        int      `json:"window"`
-	Conversations int      `json:"conversations"`                 // that were played: one, or one for each stretch between compactions of the client
-	Compactions   int      `json:"client_compactions"`            // of the client in the recording
-	CompactedAt   int      `json:"client_compacted_at,omitempty"` // tokens of the largest prompt that was reported right before one of them
-	Begun         bool     `json:"begins_compacted,omitempty"`    // it begins with a summary, and what that stands for is not there
-	Lifetime      string   `json:"cache_lifetime"`                // of cache entries: "5m", "1h", "mixed", "none", or "automatic" where the provider decides
-	LifetimeBy    string   `json:"cache_lifetime_by"`             // how that is known: recorded, marked, habit, as asked for
-	Joined        *Joined  `json:"joined,omitempty"`              // of which recordings it was made, where there are several
-	Recorded      *Against `json:"recorded,omitempty"`            // what the recording says it cost; absent where it says nothing, or something else is played
-	Warm          *Warm    `json:"keep_warm,omitempty"`           // what keeping the cache warm would have come to, where it was asked for and the usage tells
-	Results       []Result `json:"results"`                       // one a policy, in their order
-	Shadows       []Shadow `json:"shadows,omitempty"`             // what watching the agent before pours was worth, one a policy, where it was asked for
+	Name        string   `json:"name"`
+	Model       string   `json:"model"` // that answered last
+	Window      int      `json:"window"`
+	Compactions int      `json:"client_compactions"`            // of the client in the recording
+	CompactedAt int      `json:"client_compacted_at,omitempty"` // tokens of the largest prompt that was reported right before one of them
+	Begun       bool     `json:"begins_compacted,omitempty"`    // it begins with a summary, and what that stands for is not there
+	Lifetime    string   `json:"cache_lifetime"`                // of cache entries: "5m", "1h", "mixed", "none", or "automatic" where the provider decides
+	LifetimeBy  string   `json:"cache_lifetime_by"`             // how that is known: recorded, marked, habit
+	Joined      *Joined  `json:"joined,omitempty"`              // of which recordings it was made, where there are several
+	Recorded    *Against `json:"recorded,omitempty"`            // what the recording says it cost; absent where it says nothing, or something else is played
+	Warm        *Warm    `json:"keep_warm,omitempty"`           // what keeping the cache warm would have come to, where it was asked for and the usage tells
+	Results     []Result `json:"results"`                       // one a policy, in their order; none if the recording has fewer than two requests
 }
 
 // Joined says of which recordings a session was made.
@@ -76,8 +74,6 @@ type Result struct {
 	Facts  int `json:"facts"` // must-keep facts at the end of the conversations, by Decant's own list
 	AtRisk int `json:"facts_at_risk"`
 
-	Worst Worst `json:"worst_end,omitzero"` // for sessions that end early, where it was asked for
-
 	Series []Point `json:"series,omitempty"`
 	Log    []Entry `json:"log,omitempty"`
 }
@@ -104,7 +100,6 @@ func share(part, whole int) float64 {
 
 // A Point is one request.
 type Point struct {
-	Segment int           `json:"segment"`
 	Message int           `json:"message"` // number of the answer
 	At      time.Time     `json:"at"`
 	Prompt  int           `json:"prompt"`
@@ -115,7 +110,6 @@ type Point struct {
 
 // An Entry is one decision.
 type Entry struct {
-	Segment   int                 `json:"segment"`
 	Request   int                 `json:"request"`
 	At        time.Time           `json:"at"`
 	Pour      policy.Reason       `json:"pour,omitempty"`
@@ -128,11 +122,8 @@ type Entry struct {
 	After     int                 `json:"after"`
 }
 
-// add adds up.
+// add adds up what can be added up.
 func (r *Result) add(s *Result) {
-	if r.FirstBurst == 0 && s.FirstBurst > 0 {
-		r.FirstBurst, r.FirstBurstAt = r.Requests+s.FirstBurst, s.FirstBurstAt
-	}
 	r.Requests += s.Requests
 	r.Usage = r.Usage.Add(s.Usage)
 	r.USD += s.USD
@@ -152,9 +143,6 @@ func (r *Result) add(s *Result) {
 	r.Gold, r.Kept, r.Grounded = r.Gold+s.Gold, r.Kept+s.Kept, r.Grounded+s.Grounded
 	r.Later, r.LaterKept, r.LaterGrounded = r.Later+s.Later, r.LaterKept+s.LaterKept, r.LaterGrounded+s.LaterGrounded
 	r.Facts, r.AtRisk = r.Facts+s.Facts, r.AtRisk+s.AtRisk
-	r.Worst = r.Worst.join(s.Worst)
-	r.Series = append(r.Series, s.Series...)
-	r.Log = append(r.Log, s.Log...)
 }
 
 // Sum returns the results of several sessions, policy by policy. Series and logs are left out.
@@ -165,13 +153,11 @@ func Sum(ss []*Session) []Result {
 	out := make([]Result, len(ss[0].Results))
 	for _, s := range ss {
 		for i := range s.Results {
-			r := s.Results[i]
-			r.Series, r.Log = nil, nil
-			if len(ss) > 1 {
-				r.FirstBurst, r.FirstBurstAt = 0, 0
+			out[i].Policy = s.Results[i].Policy
+			out[i].add(&s.Results[i])
+			if len(ss) == 1 {
+				out[i].FirstBurst, out[i].FirstBurstAt = s.Results[i].FirstBurst, s.Results[i].FirstBurstAt
 			}
-			out[i].Policy = r.Policy
-			out[i].add(&r)
 		}
 	}
 	return out

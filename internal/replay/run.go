@@ -12,20 +12,15 @@ import (
 // run is one conversation under one policy.
 type run struct {
 	*stage
-	judge   *judge // nil: nobody asks what was missed
+	judge   *judge // nil: what was missed is not asked for
 	player  player
 	caches  map[string]*cost.Cache // by model: none reads what another wrote
 	own     bool                   // the policy is the client's: what it did to its prompt, it did
-	clocked bool                   // what the cache held is for the clock alone to say
 	details bool
-	segment int
 
 	out      Result
-	anywhere int // gold strings that are grounded if all places count
-	shadow   Shadow
-	prompts  []float64 // what each prompt costs
-	forced   int       // the first request from which on the window leaves no choice
-	check    check     // of the client's own policy
+	anywhere int   // gold strings that are grounded if all places count
+	check    check // of the client's own policy
 	before   []cost.Block
 	last     time.Time // of the request before, or of a call after it
 	virtual  time.Time // the same in the life of the cache
@@ -33,7 +28,7 @@ type run struct {
 }
 
 func newRun(seg *segment, lay *layout, o *Options) *run {
-	return &run{stage: &stage{seg: seg, window: o.Window, warm: o.Warm, watch: o.Shadow, lay: lay}, caches: map[string]*cost.Cache{}, clocked: o.Clock || o.Warm, forced: len(seg.requests)}
+	return &run{stage: &stage{seg: seg, window: o.Window, lay: lay}, caches: map[string]*cost.Cache{}}
 }
 
 func (r *run) play(p Policy) error {
@@ -86,10 +81,7 @@ func (r *run) send(q int, s step) {
 		}
 	}
 	r.age(q)
-	u := r.cache(q).Send(cost.Request{At: r.virtual, Blocks: blocks})
-	if !r.clocked {
-		u = req.found.less(u, req.front.fixed)
-	}
+	u := req.found.less(r.cache(q).Send(cost.Request{At: r.virtual, Blocks: blocks}), req.front.fixed)
 	u.Output = req.output
 	r.charge(q, u)
 	r.count(q, size, lost)
@@ -99,7 +91,7 @@ func (r *run) send(q int, s step) {
 	r.decided(q, s)
 	if r.details {
 		r.out.Series = append(r.out.Series, Point{
-			Segment: r.segment, Message: req.answer.Number, At: req.at, Prompt: size, Read: u.CacheRead, USD: r.out.USD - spent, Pour: s.reason,
+			Message: req.answer.Number, At: req.at, Prompt: size, Read: u.CacheRead, USD: r.out.USD - spent, Pour: s.reason,
 		})
 	}
 	r.before, r.model = blocks, req.model.ID
@@ -119,21 +111,19 @@ func (r *run) cache(q int) *cost.Cache {
 // age moves the life of the cache on to request q: by the clock, unless the recording says what was found.
 func (r *run) age(q int) {
 	req := &r.seg.requests[q]
-	at := r.perhaps(q, req.at)
 	if q == 0 {
-		r.last, r.virtual = at, at
+		r.last, r.virtual = req.at, req.at
 		r.seed(q)
 		return
 	}
-	gap := max(0, at.Sub(r.last))
-	switch {
-	case r.clocked:
-	case req.found.messages == warm:
+	gap := max(0, req.at.Sub(r.last))
+	switch req.found.messages {
+	case warm:
 		gap = min(gap, cost.LifeOf(r.seg.requests[q-1].lives.messages)-time.Second)
-	case req.found.messages == cold:
+	case cold:
 		gap = max(gap, cost.LongLife+time.Second)
 	}
-	r.last, r.virtual = at, r.virtual.Add(gap)
+	r.last, r.virtual = req.at, r.virtual.Add(gap)
 	if req.found.messages != warm {
 		r.seed(q)
 	}
@@ -142,7 +132,7 @@ func (r *run) age(q int) {
 // seed puts that part of system prompt and tools into the cache that the recorded request read from it.
 func (r *run) seed(q int) {
 	f, front := &r.seg.requests[q].found, r.seg.requests[q].front
-	if r.clocked || !f.known {
+	if !f.known {
 		return
 	}
 	read := float64(f.read) * float64(front.fixed) / float64(max(1, front.system))
@@ -159,9 +149,9 @@ func (r *run) seed(q int) {
 // call prices a request for a summary: the history as it stood, read from the cache as far as it is
 // there, and the answer. It comes after the request q and before one that is made at a time.
 func (r *run) call(q int, before time.Time, c *call) {
-	when := r.perhaps(q, c.at)
-	if by := r.perhaps(q+1, before); when.After(by) || when.Before(r.last) {
-		when = by
+	when := c.at
+	if when.After(before) || when.Before(r.last) {
+		when = before
 	}
 	r.virtual = r.virtual.Add(when.Sub(r.last))
 	r.last = when
@@ -178,7 +168,6 @@ func (r *run) call(q int, before time.Time, c *call) {
 func (r *run) charge(q int, u decant.Usage) {
 	req := &r.seg.requests[q]
 	usd, answer := r.bill(q, u), r.price(q, decant.Usage{Output: req.output})
-	r.prompts = append(r.prompts, usd-answer)
 	r.out.Modelled += usd
 	if !r.own || !req.comparable {
 		r.out.USD += usd
@@ -215,7 +204,6 @@ func (r *run) count(q, size, lost int) {
 	o.Peak = max(o.Peak, size)
 	if size > r.limited(q).Window {
 		o.Burst++
-		r.forced = min(r.forced, q)
 		if o.FirstBurst == 0 {
 			o.FirstBurst, o.FirstBurstAt = o.Requests, r.seg.requests[q].answer.Number
 		}
@@ -255,7 +243,6 @@ func (r *run) changedPrefix(blocks []cost.Block, mark bool) int {
 
 // decided counts the decisions of a step.
 func (r *run) decided(q int, s step) {
-	r.force(q, s.reason)
 	switch s.reason {
 	case policy.Necessary, policy.Routine: // because of the window, or because the preset says so
 		r.out.Necessary++

@@ -8,8 +8,7 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// A segment is one conversation as it is played: a whole session, or the part of one between two
-// compactions of its client.
+// A segment is one conversation as it is played.
 type segment struct {
 	conv        *decant.Conversation
 	compactions []compaction // of the client; conv is the history without them
@@ -49,36 +48,9 @@ func (r *request) usage() *decant.Usage { return r.answer.Usage }
 // models finds the model that answered, or that stands in for all of them.
 type models func(id string) token.Model
 
-// segments returns the conversations of a recorded session.
-func segments(c *decant.Conversation, o *Options, m models) []*segment {
-	if o.Split {
-		return stretches(c, o, m)
-	}
-	whole, compactions := uncompacted(c.Messages, token.For(m("")))
-	s := newSegment(c, whole, compactions, o, m)
-	if len(s.requests) < 2 {
-		return nil
-	}
-	return []*segment{s}
-}
-
-// stretches divides a recorded session at the summaries that its client put in. Each begins with one.
-func stretches(c *decant.Conversation, o *Options, m models) []*segment {
-	var out []*segment
-	start := 0
-	for i := 1; i <= len(c.Messages); i++ {
-		if i < len(c.Messages) && !c.Messages[i].Compaction {
-			continue
-		}
-		if s := newSegment(c, c.Messages[start:i], nil, o, m); len(s.requests) > 1 {
-			out = append(out, s)
-		}
-		start = i
-	}
-	return out
-}
-
-func newSegment(c *decant.Conversation, ms []decant.Message, cs []compaction, o *Options, m models) *segment {
+// newSegment returns a recorded session as one history, with the compactions of its client apart.
+func newSegment(c *decant.Conversation, o *Options, m models) *segment {
+	ms, cs := uncompacted(c.Messages, token.For(m("")))
 	s := &segment{conv: c.With(ms), compactions: cs, ends: markedEnds(c.Agent)}
 	named := namesModels(ms)
 	var last time.Time
@@ -134,7 +106,7 @@ func (s *segment) learn(o *Options, m models) {
 	if o.Fixed > 0 {
 		f.fixed = o.Fixed
 	}
-	s.setLives(o.Lifetime)
+	s.setLives()
 	f.common = s.commonPart()
 	f.shared = int(float64(f.fixed) * float64(f.common) / float64(max(1, f.system)))
 	for q := range s.requests {

@@ -19,19 +19,6 @@ func SumWarm(ss []*Session) (out *Warm) {
 	return out
 }
 
-// SumShadows adds up what was found in several sessions, policy by policy; nil when nobody asked for it.
-func SumShadows(ss []*Session) (out []Shadow) {
-	for _, s := range ss {
-		for i := range s.Shadows {
-			if i == len(out) {
-				out = append(out, Shadow{})
-			}
-			out[i] = out[i].sum(s.Shadows[i])
-		}
-	}
-	return out
-}
-
 // ErrorsOf sums up the errors of sessions.
 func ErrorsOf(ss []*Session) Errors {
 	var out Errors

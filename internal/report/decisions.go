@@ -1,6 +1,10 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/decantdev/decant/internal/htmlpage"
+)
 
 // Decisions are what each decision of one conversation has come to so far, those that were taken back included.
 // They add up: what the decisions have saved less what they have cost, and Other, is Net.
@@ -91,38 +95,40 @@ func (d *Decisions) text(p *printer) {
 	p.table(rows, "ffrrRRrrLL")
 }
 
-func (d *Decisions) markdown(p *printer) {
-	p.line("")
-	p.line("%s", d.summary())
-	p.line("")
-	p.line("| where | change | before | after | requests | saved | cost | net | even | why |\n|---|---|---|---|---|---|---|---|---|---|")
-	for i := range d.Decisions {
-		c := d.Decisions[i].cells()
-		p.line("| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |", c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8], cell(c[9]))
-	}
-}
-
-// decisionPage is what a page shows of decisions.
-type decisionPage struct {
-	Summary string
-	Head    []string
-	Rows    [][]string
-	More    int // that are not listed
-}
-
-func (d *Decisions) page() *decisionPage {
-	if d == nil {
-		return nil
-	}
-	p := &decisionPage{Summary: d.summary(), Head: decisionHead()}
-	for i := range d.Decisions {
-		if i == mostListed {
-			p.More = len(d.Decisions) - mostListed
-			break
+// html writes the decisions as a chapter of a page.
+func (d *Decisions) html(out *htmlpage.Page) {
+	out.Add("<h2>Decisions</h2>\n<p>%s</p>\n"+`<div class="wide"><table>`+"\n<tr>", d.summary())
+	for i, c := range decisionHead() {
+		if i < 2 || i > 7 {
+			out.Add(`<th class="word">%s`, c)
+		} else {
+			out.Add("<th>%s", c)
 		}
-		p.Rows = append(p.Rows, d.Decisions[i].cells())
 	}
-	return p
+	out.Raw("</tr>\n")
+	for i := range d.Decisions[:min(len(d.Decisions), mostListed)] {
+		d.Decisions[i].html(out)
+	}
+	out.Raw("</table></div>\n")
+	if more := len(d.Decisions) - mostListed; more > 0 {
+		out.Add("<p>and %s more</p>\n", Thousands(more))
+	}
+}
+
+// html writes a row of the table: words on the left, figures on the right, the reason broken into lines.
+func (d *Decision) html(out *htmlpage.Page) {
+	out.Raw("<tr>")
+	for i, c := range d.cells() {
+		switch {
+		case i < 2, i == 8:
+			out.Add(`<td class="word">%s`, c)
+		case i == 9:
+			out.Add(`<td class="text">%s`, c)
+		default:
+			out.Add("<td>%s", c)
+		}
+	}
+	out.Raw("</tr>\n")
 }
 
 // fine writes an amount that may be small.

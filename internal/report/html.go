@@ -3,15 +3,11 @@ package report
 import (
 	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
-	"strings"
 
+	"github.com/decantdev/decant/internal/htmlpage"
 	"github.com/decantdev/decant/internal/replay"
 )
-
-//go:embed replay.html
-var replayPage string
 
 //go:embed page.css
 var pageStyle string
@@ -23,36 +19,27 @@ const mostListed = 2000
 // WriteHTML writes one page that begins with the verdict, with an index of the sessions, charts and every
 // decision. It needs no network and no script, and follows the reader's light or dark colours.
 func (r *Replay) WriteHTML(w io.Writer) error {
-	t, err := template.New("replay").Funcs(template.FuncMap{
-		"thousands": Thousands, "percent": share, "count": Count, "ratio": ratio, "later": func(r replay.Result) string { return later(&r) },
-	}).Parse(replayPage)
-	if err == nil {
-		_, err = t.New("style").Parse(pageStyle)
-	}
-	if err != nil {
-		return fmt.Errorf("parse the page: %w", err)
-	}
-	if err := t.Execute(w, r.page()); err != nil {
-		return fmt.Errorf("write the page: %w", err)
-	}
-	return nil
+	var out htmlpage.Page
+	begin(&out, "Decant replay")
+	r.page().write(&out)
+	out.Raw("</html>\n")
+	_, err := out.WriteTo(w)
+	return err
 }
 
-// page is what the template shows.
+// page is what the page of a replay shows.
 type page struct {
 	*Replay
 	Requests int
 	Rows     []pageRow
 	Legend   []string
 	Best     string // policy of the verdict, empty when there is none
-	Cost     template.HTML
-	Parts    template.HTML
 	Listed   []pageSession
 }
 
 type pageRow struct {
 	replay.Result
-	Key     template.HTML // the policy's line, as in the charts
+	Key     htmlpage.HTML // the policy's line, as in the charts
 	Dollars string
 	Share   string
 }
@@ -67,8 +54,8 @@ type pageSession struct {
 	Over   string
 	Rows   []pageRow
 	Best   *pageRow      // of the policy of the verdict, nil when there is none
-	Window template.HTML // prompt size over requests
-	Spent  template.HTML // dollars over requests
+	Window htmlpage.HTML // prompt size over requests
+	Spent  htmlpage.HTML // dollars over requests
 	Lists  []pageList
 }
 
@@ -89,8 +76,6 @@ func (r *Replay) page() *page {
 	if i := r.chosen(); i >= 0 {
 		p.Best = r.Total[i].Policy
 	}
-	p.Cost = costBars(r.Total, colours).svg("Cost as a share of " + r.Total[0].Policy)
-	p.Parts = tokenBars(r.Total).svg("Prompt tokens by how they were billed, millions")
 	for i, s := range r.Sessions {
 		p.Listed = append(p.Listed, pageOf(s, i+1, r.chosen(), colours))
 	}
@@ -108,8 +93,11 @@ func rows(rs []replay.Result, colours map[string]string) (out []pageRow) {
 }
 
 // keyLine draws a piece of a policy's line, with its colour and its dashes.
-func keyLine(class string) template.HTML {
-	return template.HTML(fmt.Sprintf(`<svg class="key" viewBox="0 0 30 10" aria-hidden="true"><line class="line %s" x1="0" x2="30" y1="5" y2="5"/></svg>`, class))
+func keyLine(class string) htmlpage.HTML {
+	var p htmlpage.Page
+	p.Add(`<svg class="key" viewBox="0 0 30 10" aria-hidden="true">`+
+		`<line class="line %s" x1="0" x2="30" y1="5" y2="5"/></svg>`, class)
+	return p.HTML()
 }
 
 // fixedColours are those of the policies that are usually compared, so that they look the same on every page.
@@ -181,32 +169,3 @@ func curves(r *replay.Result, class string) (sizes, sums curve) {
 	}
 	return sizes, sums
 }
-
-func costBars(rs []replay.Result, colours map[string]string) barChart {
-	var b barChart
-	for i := range rs {
-		b.rows = append(b.rows, bar{name: rs[i].Policy, parts: []barPart{{costShare(&rs[i], &rs[0]), colours[rs[i].Policy], ""}}, label: ratio(costShare(&rs[i], &rs[0]))})
-	}
-	return b
-}
-
-func tokenBars(rs []replay.Result) barChart {
-	b := barChart{legend: []barPart{{0, "read", "read from the cache"}, {0, "write", "written to it"}, {0, "plain", "neither"}}}
-	for i := range rs {
-		u := rs[i].Usage
-		b.rows = append(b.rows, bar{
-			name:  rs[i].Policy,
-			parts: []barPart{{float64(u.CacheRead) / 1e6, "read", ""}, {float64(u.CacheWrite) / 1e6, "write", ""}, {float64(u.Input) / 1e6, "plain", ""}},
-			label: fmt.Sprintf("%.1f", float64(u.Prompt())/1e6),
-		})
-	}
-	return b
-}
-
-// escape makes text safe inside SVG.
-func escape(s string) string { return template.HTMLEscapeString(s) }
-
-// markup builds SVG.
-type markup struct{ strings.Builder }
-
-func (m *markup) add(format string, args ...any) { fmt.Fprintf(m, format, args...) }

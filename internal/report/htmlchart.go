@@ -3,8 +3,9 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"html/template"
 	"math"
+
+	"github.com/decantdev/decant/internal/htmlpage"
 )
 
 // Sizes of a chart in its own units; pages scale it to their width.
@@ -15,9 +16,6 @@ const (
 	padRight    = 14
 	padTop      = 34
 	padBottom   = 42
-	barHeight   = 22
-	barGap      = 10
-	barName     = 130
 )
 
 // lines is a chart of curves over the number of the request.
@@ -36,10 +34,10 @@ type curve struct {
 }
 
 // svg draws the chart.
-func (l *lines) svg() template.HTML {
+func (l *lines) svg() htmlpage.HTML {
 	n, top := l.extent()
 	if n < 2 {
-		return ""
+		return htmlpage.HTML{}
 	}
 	step := niceStep(top / 4)
 	top = step * math.Ceil(top/step)
@@ -47,20 +45,23 @@ func (l *lines) svg() template.HTML {
 		return padLeft + float64(i)/float64(n-1)*(chartWidth-padLeft-padRight)
 	}
 	y := func(v float64) float64 { return chartHeight - padBottom - v/top*(chartHeight-padTop-padBottom) }
-	var m markup
-	m.add(`<svg viewBox="0 0 %d %d" role="img" aria-label="%s"><text class="title" x="%d" y="16">%s, %s</text>`, chartWidth, chartHeight, escape(l.title), padLeft, escape(l.title), escape(l.unit))
+	var m htmlpage.Page
+	m.Add(`<svg viewBox="0 0 %d %d" role="img" aria-label="%s"><text class="title" x="%d" y="16">%s, %s</text>`,
+		chartWidth, chartHeight, l.title, padLeft, l.title, l.unit)
 	for v := 0.0; v <= top*1.0001; v += step {
-		m.add(`<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/><text class="tick end" x="%d" y="%.1f">%s</text>`, padLeft, chartWidth-padRight, y(v), y(v), padLeft-8, y(v)+4, number(v, step))
+		m.Add(`<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/><text class="tick end" x="%d" y="%.1f">%s</text>`,
+			padLeft, chartWidth-padRight, y(v), y(v), padLeft-8, y(v)+4, number(v, step))
 	}
 	l.axis(&m, n, x)
 	if l.limit > 0 && l.limit <= top {
-		m.add(`<line class="limit" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/><text class="tick" x="%d" y="%.1f">%s</text>`, padLeft, chartWidth-padRight, y(l.limit), y(l.limit), padLeft+6, y(l.limit)-5, escape(l.limitName))
+		m.Add(`<line class="limit" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/><text class="tick" x="%d" y="%.1f">%s</text>`,
+			padLeft, chartWidth-padRight, y(l.limit), y(l.limit), padLeft+6, y(l.limit)-5, l.limitName)
 	}
 	for _, c := range l.curves {
 		c.draw(&m, x, y)
 	}
-	m.add(`</svg>`)
-	return template.HTML(m.String())
+	m.Add(`</svg>`)
+	return m.HTML()
 }
 
 // extent returns the number of points and the largest value.
@@ -78,79 +79,27 @@ func (l *lines) extent() (n int, top float64) {
 }
 
 // axis draws the numbers of requests.
-func (l *lines) axis(m *markup, n int, x func(int) float64) {
+func (l *lines) axis(m *htmlpage.Page, n int, x func(int) float64) {
 	step := max(1, int(niceStep(float64(n)/6)))
 	for i := step; i <= n; i += step { // points are counted from 1
-		m.add(`<text class="tick mid" x="%.1f" y="%d">%d</text>`, x(i-1), chartHeight-padBottom+18, i)
+		m.Add(`<text class="tick mid" x="%.1f" y="%d">%d</text>`, x(i-1), chartHeight-padBottom+18, i)
 	}
-	m.add(`<text class="tick mid" x="%d" y="%d">%s</text>`, (padLeft+chartWidth-padRight)/2, chartHeight-6, escape(cmp.Or(l.axisName, "request")))
+	m.Add(`<text class="tick mid" x="%d" y="%d">%s</text>`, (padLeft+chartWidth-padRight)/2, chartHeight-6,
+		cmp.Or(l.axisName, "request"))
 }
 
-func (c *curve) draw(m *markup, x func(int) float64, y func(float64) float64) {
-	m.add(`<polyline class="line %s" points="`, c.class)
+func (c *curve) draw(m *htmlpage.Page, x func(int) float64, y func(float64) float64) {
+	m.Add(`<polyline class="line %s" points="`, c.class)
 	for i, v := range c.y {
-		m.add("%.1f,%.1f ", x(i), y(v))
+		m.Add("%.1f,%.1f ", x(i), y(v))
 	}
-	m.add(`"><title>%s</title></polyline>`, escape(c.name))
+	m.Add(`"><title>%s</title></polyline>`, c.name)
 	for i, says := range c.marks {
 		if says != "" {
-			m.add(`<circle class="dot %s" cx="%.1f" cy="%.1f" r="3.2"><title>%s</title></circle>`, c.class, x(i), y(c.y[i]), escape(says))
+			m.Add(`<circle class="dot %s" cx="%.1f" cy="%.1f" r="3.2"><title>%s</title></circle>`, c.class, x(i), y(c.y[i]),
+				says)
 		}
 	}
-}
-
-// barChart is a chart of rows, each made of parts.
-type barChart struct {
-	rows   []bar
-	legend []barPart
-}
-
-type bar struct {
-	name, label string
-	parts       []barPart
-}
-
-type barPart struct {
-	value float64
-	class string
-	name  string
-}
-
-// svg draws the chart.
-func (b barChart) svg(title string) template.HTML {
-	top := 1e-6
-	for _, r := range b.rows {
-		sum := 0.0
-		for _, p := range r.parts {
-			sum += p.value
-		}
-		top = max(top, sum)
-	}
-	height := padTop + len(b.rows)*(barHeight+barGap) + 8
-	if len(b.legend) > 0 {
-		height += 22
-	}
-	var m markup
-	m.add(`<svg viewBox="0 0 %d %d" role="img" aria-label="%s"><text class="title" x="0" y="16">%s</text>`, chartWidth, height, escape(title), escape(title))
-	room := float64(chartWidth - barName - 70)
-	for i, r := range b.rows {
-		y := padTop + i*(barHeight+barGap)
-		m.add(`<text class="tick end" x="%d" y="%d">%s</text>`, barName-10, y+barHeight-6, escape(r.name))
-		at := float64(barName)
-		for _, p := range r.parts {
-			w := p.value / top * room
-			m.add(`<rect class="fill %s" x="%.1f" y="%d" width="%.1f" height="%d"/>`, p.class, at, y, w, barHeight)
-			at += w
-		}
-		m.add(`<text class="tick" x="%.1f" y="%d">%s</text>`, at+8, y+barHeight-6, escape(r.label))
-	}
-	x := 0
-	for _, p := range b.legend {
-		m.add(`<rect class="fill %s" x="%d" y="%d" width="12" height="12"/><text class="tick" x="%d" y="%d">%s</text>`, p.class, x, height-16, x+18, height-6, escape(p.name))
-		x += 32 + 9*len(p.name)
-	}
-	m.add(`</svg>`)
-	return template.HTML(m.String())
 }
 
 // niceStep returns the smallest of 1, 2, 2.5 and 5 times a power of ten that is not under x.

@@ -137,7 +137,7 @@ func TestInspectPage(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	for _, bad := range []string{"<b>session", "<script", "http://", "https://"} {
+	for _, bad := range []string{"<b>session", "<script", "http://", "https://", "%!"} {
 		if strings.Contains(page.String(), bad) {
 			t.Errorf("the page holds %q", bad)
 		}

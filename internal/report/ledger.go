@@ -1,19 +1,13 @@
 package report
 
 import (
-	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/decantdev/decant/token"
 )
-
-//go:embed ledger.html
-var ledgerPage string
 
 // A Ledger is what a store says about a period: how large conversations were, what was left out of
 // them, what that cost and saved. Amounts are in US dollars.
@@ -284,71 +278,4 @@ func (l *Ledger) WriteText(w io.Writer) error {
 		}
 	}
 	return p.err
-}
-
-// WriteMarkdown writes the report for a wiki or a pull request.
-func (l *Ledger) WriteMarkdown(w io.Writer) error {
-	p := &printer{Writer: w}
-	p.line("# Decant, %s: %s", l.period(), l.verdict())
-	p.line("")
-	p.line("| | |\n|---|---|")
-	for _, f := range l.facts() {
-		p.line("| %s | %s |", f[0], f[1])
-	}
-	if l.Decisions != nil {
-		l.Decisions.markdown(p)
-	}
-	for _, g := range l.groups() {
-		p.line("")
-		p.line("| %s |\n|---|---|---|---|---|---|---|", strings.Join(g.Head(), " | "))
-		for _, row := range g.Cells() {
-			row[0] = cell(row[0])
-			p.line("| %s |", strings.Join(row, " | "))
-		}
-	}
-	if w := l.Writes; w != nil && l.By == "" {
-		p.line("")
-		p.line("| %s |\n|---|---|---|---|---|---|", strings.Join(w.Head(), " | "))
-		for _, row := range w.Cells() {
-			p.line("| %s |", strings.Join(row, " | "))
-		}
-	}
-	return p.err
-}
-
-// WriteHTML writes the report as one page without scripts that needs no network.
-func (l *Ledger) WriteHTML(w io.Writer) error {
-	t, err := template.New("ledger").Funcs(template.FuncMap{"thousands": Thousands}).Parse(ledgerPage)
-	if err == nil {
-		_, err = t.New("style").Parse(pageStyle)
-	}
-	if err != nil {
-		return fmt.Errorf("parse the page: %w", err)
-	}
-	data := struct {
-		Period    string
-		Verdict   string
-		Facts     [][2]string
-		Groups    []ledgerGroup
-		Chart     template.HTML
-		Decisions *decisionPage
-		Writes    *Writes
-	}{l.period(), l.verdict(), l.facts(), l.groups(), l.chart(), l.Decisions.page(), l.Writes}
-	if err := t.Execute(w, data); err != nil {
-		return fmt.Errorf("write the page: %w", err)
-	}
-	return nil
-}
-
-// chart draws what was spent and what would have been, day by day.
-func (l *Ledger) chart() template.HTML {
-	c := lines{title: "Dollars so far", unit: "with and without Decant", axisName: "day"}
-	spent, bare := curve{name: "spent", class: "c5"}, curve{name: "would have cost", class: "c0"}
-	var a, b float64
-	for i := range l.Days {
-		a, b = a+l.Days[i].Spent, b+l.Days[i].Bare
-		spent.y, bare.y = append(spent.y, a), append(bare.y, b)
-	}
-	c.curves = []curve{bare, spent}
-	return c.svg()
 }

@@ -42,13 +42,13 @@ func TestLedgerSetsWhatCouldNotHaveBeenSentApart(t *testing.T) {
 		Models:  []report.LedgerRow{{Name: "hidden"}},
 		Tenants: []report.LedgerRow{{Name: "acme|co", Requests: 5, Prompt: 91_000, Without: 2_705_000, Spent: 1.45, Bare: 4, Over: over}},
 	}
-	var text, markdown, page strings.Builder
-	for _, err := range []error{l.WriteText(&text), l.WriteMarkdown(&markdown), l.WriteHTML(&page)} {
+	var text, page strings.Builder
+	for _, err := range []error{l.WriteText(&text), l.WriteHTML(&page)} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	for name, out := range map[string]string{"text": text.String(), "markdown": markdown.String(), "page": page.String()} {
+	for name, out := range map[string]string{"text": text.String(), "page": page.String()} {
 		for _, want := range []string{"$3.00 saved, 75%", "could not have been sent", "3 requests of 900,000 tokens on average", "would have sent", "would have cost", "of it over the window", "2,700,000", "$3.00 saved", "5 of clients, 0 of Decant"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s: no %q in\n%s", name, want, out)

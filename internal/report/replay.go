@@ -1,11 +1,9 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"path"
-	"strconv"
 
 	"github.com/decantdev/decant/internal/replay"
 )
@@ -40,7 +38,7 @@ func (r *Replay) WriteText(w io.Writer) error {
 		p.line("%s\n", wrap(r.Verdict, p.across()))
 	}
 	base := &r.Total[0]
-	p.line("%s, %s, %s\n", Count(len(r.Sessions), "session"), Count(r.conversations(), "conversation"), Count(base.Requests, "request"))
+	p.line("%s, %s\n", Count(len(r.Sessions), "session"), Count(base.Requests, "request"))
 	r.policies(p)
 	p.line("")
 	for _, line := range r.legend() {
@@ -50,8 +48,6 @@ func (r *Replay) WriteText(w io.Writer) error {
 		p.line("")
 		r.sessions(p)
 	}
-	r.shadows(p)
-	r.ends(p)
 	r.warm(p)
 	p.line("")
 	for _, n := range r.Notes {
@@ -72,13 +68,6 @@ func (p *printer) across() int {
 		return min(n, textWidth)
 	}
 	return textWidth
-}
-
-func (r *Replay) conversations() (n int) {
-	for _, s := range r.Sessions {
-		n += s.Conversations
-	}
-	return n
 }
 
 // policies writes one row a policy.
@@ -189,49 +178,4 @@ func costShare(r, base *replay.Result) float64 {
 		return 1
 	}
 	return a / b
-}
-
-// WriteCSV writes one line a session and policy, and the totals last.
-func (r *Replay) WriteCSV(w io.Writer) error {
-	c := csv.NewWriter(w)
-	c.Write([]string{
-		"session", "model", "policy", "requests", "prompt_tokens", "cache_read_tokens", "cache_write_tokens", "input_tokens", "usd", "cost_share",
-		"busts", "rewritten_tokens", "peak_tokens", "over_window", "pours_necessary", "pours_free", "pours_paid", "pours_client", "illegal", "recall", "grounded", "facts", "facts_at_risk",
-		"modelled_usd", "client_calls_usd", "output_tokens", "later", "later_kept", "later_grounded", "cache_lifetime", "recorded_usd", "model_error",
-	})
-	for _, s := range r.Sessions {
-		for i := range s.Results {
-			row := csvRow(s.Name, s.Model, &s.Results[i], &s.Results[0])
-			c.Write(append(row, recordedColumns(s)...))
-		}
-	}
-	for i := range r.Total {
-		c.Write(append(csvRow("total", "", &r.Total[i], &r.Total[0]), "", decimal(r.Errors.PaidUSD), decimal(r.Errors.Mean)))
-	}
-	c.Flush()
-	return c.Error()
-}
-
-func recordedColumns(s *replay.Session) []string {
-	if s.Recorded == nil {
-		return []string{s.Lifetime, "", ""}
-	}
-	return []string{s.Lifetime, decimal(s.Recorded.USD), decimal(s.Recorded.Error)}
-}
-
-func decimal(x float64) string { return strconv.FormatFloat(x, 'f', 4, 64) }
-
-func csvRow(name, model string, r, base *replay.Result) []string {
-	price := func(usd float64) string {
-		if r.Unpriced {
-			return ""
-		}
-		return strconv.FormatFloat(usd, 'f', 6, 64)
-	}
-	n := strconv.Itoa
-	return []string{
-		name, model, r.Policy, n(r.Requests), n(r.Usage.Prompt()), n(r.Usage.CacheRead), n(r.Usage.CacheWrite), n(r.Usage.Input), price(r.USD), decimal(costShare(r, base)),
-		n(r.Busts), n(r.Rewritten), n(r.Peak), n(r.Burst), n(r.Necessary), n(r.Free), n(r.Paid), n(r.Client), n(r.Illegal), decimal(r.Recall()), decimal(r.GroundedRecall()), n(r.Facts), n(r.AtRisk),
-		price(r.Modelled), price(r.CallsUSD), n(r.Usage.Output), n(r.Later), n(r.LaterKept), n(r.LaterGrounded),
-	}
 }

@@ -2,7 +2,6 @@ package report_test
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -31,7 +30,7 @@ func result(policy string, usd float64, change func(*replay.Result)) replay.Resu
 // playedSession is a session that was paid for, played through three policies.
 func playedSession(name string) *replay.Session {
 	return &replay.Session{
-		Name: "sessions/" + name, Model: "claude-opus-4-6", Window: 80_000, Conversations: 1, Lifetime: "1h", LifetimeBy: replay.Recorded,
+		Name: "sessions/" + name, Model: "claude-opus-4-6", Window: 80_000, Lifetime: "1h", LifetimeBy: replay.Recorded,
 		Recorded: &replay.Against{Paid: cost.Paid{Requests: 20, USD: 14.20}, Requests: 20, PaidUSD: 12.00, Modelled: 12.36, Error: 0.03},
 		Results: []replay.Result{
 			result("client", 14.20, func(r *replay.Result) { r.Modelled = 14.00 }),
@@ -92,7 +91,7 @@ func TestReplayText(t *testing.T) {
 		`(?m)^default .* 23\.24  0\.830 .* 0\.750      10%$`,
 		`(?m)^session +requests +cache +paid +model +error +over from +default$`,
 		`(?m)^a\.jsonl +20 +1h +12\.00 +12\.36 +\+3\.0% +18 \(m37\) +0\.830$`,
-		`off by 3\.0% on\s+average, 3\.0% at the median`,
+		`off by 3\.0% on\s+average, 3\.0% at the\s+median`,
 		`lifetime of cache entries: 1h \(recorded\)`,
 	} {
 		if !regexp.MustCompile(want).MatchString(got) {
@@ -145,7 +144,7 @@ func TestReplayPage(t *testing.T) {
 			t.Errorf("no %s in the page", want)
 		}
 	}
-	for _, bad := range []string{"http://", "https://", "<script", "ZgotmplZ"} {
+	for _, bad := range []string{"http://", "https://", "<script", "%!"} {
 		if strings.Contains(got, bad) {
 			t.Errorf("%s in the page", bad)
 		}
@@ -176,23 +175,8 @@ func TestPoliciesKeepTheirColours(t *testing.T) {
 	}
 }
 
-func TestReplayTables(t *testing.T) {
+func TestReplayJSON(t *testing.T) {
 	r := report.NewReplay([]*replay.Session{playedSession("a.jsonl")})
-	var b bytes.Buffer
-	if err := r.WriteCSV(&b); err != nil {
-		t.Fatal(err)
-	}
-	rows, err := csv.NewReader(&b).ReadAll()
-	if err != nil {
-		t.Fatal(err) // also where a row has another number of columns
-	}
-	at := map[string]int{}
-	for i, name := range rows[0] {
-		at[name] = i
-	}
-	if row := rows[1]; row[at["usd"]] != "14.200000" || row[at["modelled_usd"]] != "14.000000" || row[at["model_error"]] != "0.0300" || row[at["cache_lifetime"]] != "1h" {
-		t.Errorf("%v", row)
-	}
 	data, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)

@@ -121,11 +121,10 @@ func (r *Replay) joinedNotes() (out []string) {
 
 // compactionNotes says what was played where the recorded clients compacted.
 func (r *Replay) compactionNotes() (out []string) {
-	held, compactions, most, begun, stretches := 0, 0, 0, 0, 0
+	held, compactions, most, begun := 0, 0, 0, 0
 	for _, s := range r.Sessions {
 		compactions += s.Compactions
 		most = max(most, s.CompactedAt)
-		stretches += s.Conversations - 1
 		if s.Compactions > 0 {
 			held++
 		}
@@ -140,9 +139,6 @@ func (r *Replay) compactionNotes() (out []string) {
 		if most > 0 {
 			out = append(out, fmt.Sprintf("the largest prompt before a compaction had %s tokens; --window sets another window than the model's.", Thousands(most)))
 		}
-	}
-	if stretches > 0 {
-		out = append(out, "each stretch between two compactions of the client is a conversation of its own here.")
 	}
 	if begun > 0 {
 		out = append(out, fmt.Sprintf("%s with a summary of the client's at the beginning; what it stands for is not in the file.", Count(begun, "session")))
@@ -174,7 +170,7 @@ func (r *Replay) modelNote() string {
 		off = fmt.Sprintf("off by %+.1f%%", 100*e.Bias)
 	}
 	return fmt.Sprintf("dollars of \"client\" are those of the recorded usage of %s, at the prices of those days, answers included. "+
-		"All other figures are modelled: sizes are fitted to the recorded prompts, and what the recording found in the cache holds for every policy (--clock leaves that out). "+
+		"All other figures are modelled: sizes are fitted to the recorded prompts, and what the recording found in the cache holds for every policy. "+
 		"Against the recorded prompts the model is %s.",
 		Count(e.Sessions, "session"), off)
 }
@@ -194,12 +190,12 @@ func (r *Replay) lifetimeNote() string {
 		n[key]++
 	}
 	if len(order) == 1 {
-		return fmt.Sprintf("lifetime of cache entries: %s; --lifetime sets another.", order[0])
+		return fmt.Sprintf("lifetime of cache entries: %s.", order[0])
 	}
 	for i, key := range order {
 		order[i] = fmt.Sprintf("%s in %s", key, Count(n[key], "session"))
 	}
-	return fmt.Sprintf("lifetime of cache entries: %s; --lifetime sets another.", strings.Join(order, ", "))
+	return fmt.Sprintf("lifetime of cache entries: %s.", strings.Join(order, ", "))
 }
 
 // outliers say for which sessions the model is far off, and why.

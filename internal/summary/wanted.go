@@ -8,7 +8,7 @@ import (
 )
 
 // What an agent uses now it is likely to use again, and what stands beside it. The numbers were chosen on sessions of one
-// project (docs/BENCHMARKS.md, "Shadow validation").
+// project.
 const (
 	wantedShare = .5 // of a budget, that lines of what is wanted may take before what competes
 	warmth      = 3  // by so much more a line is worth that has something wanted on it

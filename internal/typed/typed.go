@@ -13,8 +13,6 @@ const (
 	Pi         = "pi"
 	Copilot    = "copilot-cli"
 	Gemini     = "gemini"
-	SWEAgent   = "swe-agent"
-	OpenHands  = "openhands"
 )
 
 // Words returns what the user said in text, a text of the user's role that the given agent

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 )
 
@@ -91,17 +89,10 @@ func files(m *machine, c *costs) error {
 
 // commits measures what a store does for a round of 4 KB that is appended to a conversation.
 func commits(m *machine, c *costs) error {
-	var all []spent
-	for range leastRuns {
-		s, _, err := m.run(process{program: m.inside, home: m.dir, args: []string{"commits", m.database(), m.database()}})
-		if err != nil {
-			return err
-		}
-		all = append(all, s)
+	s, _, err := m.run(process{program: m.inside, home: m.dir, args: []string{"commits", m.database()}})
+	if err != nil {
+		return err
 	}
-	slices.SortFunc(all, func(a, b spent) int { return cmp.Compare(a.Times, b.Times) })
-	s := middle(slices.Clone(all))
-	c.add("commit of 4 KB"+cpuTime, all[len(all)/2].Times, "times a bare table")
 	c.add("commit of 4 KB: allocations", s.Mallocs, "for each commit")
 	c.add("commit of 4 KB: allocated", s.Bytes/1000, "KB for each commit")
 	m.empty = s.Database

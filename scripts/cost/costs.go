@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -146,44 +145,4 @@ func difference(plans, others map[string][]string) (out []string) {
 		}
 	}
 	return out
-}
-
-// The table stands between these lines.
-const (
-	tableBegins = "<!-- cost: begin -->\n"
-	tableEnds   = "<!-- cost: end -->\n"
-)
-
-// table is what docs/BENCHMARKS.md says of costs.
-func table(c *costs) string {
-	var b strings.Builder
-	b.WriteString("| measure | accepted | |\n|---|---|---|\n")
-	for _, f := range c.Figures {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", f.Name, short(f.Value), f.Unit)
-	}
-	fmt.Fprintf(&b, "| statements of the store that read a whole table or sort | %d | listed in `%s` |\n", len(c.Plans), costFile)
-	return b.String()
-}
-
-// split cuts a document at the markers.
-func split(file string) (before, inside, after string, err error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return "", "", "", err
-	}
-	before, rest, begins := strings.Cut(string(text), tableBegins)
-	inside, after, ends := strings.Cut(rest, tableEnds)
-	if !begins || !ends {
-		return "", "", "", errors.New(file + " lacks the lines " + strings.TrimSpace(tableBegins) + " and " + strings.TrimSpace(tableEnds) + ", between which the table goes")
-	}
-	return before, inside, after, nil
-}
-
-// rewriteTable puts the table of costs into a document.
-func rewriteTable(file string, c *costs) error {
-	before, _, after, err := split(file)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, []byte(before+tableBegins+table(c)+tableEnds+after), 0o644)
 }

@@ -1,14 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
-	"net/http/httputil"
-	"net/url"
 	"os"
 )
 
@@ -16,7 +10,7 @@ import (
 const roleVariable = "DECANT_COST_ROLE"
 
 // roles are the floors.
-var roles = map[string]func(args []string) error{"nothing": nothing, "rewrites": rewrites, "proxy": proxy}
+var roles = map[string]func(args []string) error{"nothing": nothing, "rewrites": rewrites}
 
 // nothing is what a program costs that has net/http in it.
 func nothing([]string) error { return nil }
@@ -47,35 +41,4 @@ func rewrites(args []string) error {
 		}
 	}
 	return nil
-}
-
-// proxy is the reverse proxy of the standard library, which rewrites the bodies of requests. It serves until its input ends.
-func proxy(args []string) error {
-	upstream, err := url.Parse(args[0])
-	if err != nil {
-		return err
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	forward := &httputil.ReverseProxy{
-		Transport: &http.Transport{DisableCompression: true}, Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(upstream) },
-	}
-	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err == nil {
-			body, err = rewrite(body)
-		}
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		forward.ServeHTTP(w, r)
-	})}
-	go srv.Serve(l) // it ends with Close
-	fmt.Println("http://" + l.Addr().String())
-	io.Copy(io.Discard, os.Stdin)
-	return srv.Close()
 }

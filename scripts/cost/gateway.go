@@ -2,14 +2,11 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"slices"
-	"time"
 )
 
 // A play is requests that go through a gateway in one run.
@@ -27,11 +24,9 @@ func shortTalks(m *machine, c *costs) error {
 	if err != nil {
 		return err
 	}
-	grow := t.grow(0, 12_000, 40)
 	return c.addGateways(m, []play{
-		{name: "conversation that grows from 13 to 140 KB", bodies: grow},
+		{name: "conversation that grows from 13 to 140 KB", bodies: t.grow(0, 12_000, 40)},
 		{name: "new conversations of 13 KB", bodies: t.fresh(12_000, 40), many: true},
-		{name: "the same 13 KB again", bodies: slices.Repeat(grow[:1], 80)},
 		{name: "new conversations of 2 KB", bodies: t.fresh(2000, 100), many: true, stored: "many short conversations"},
 	})
 }
@@ -42,11 +37,8 @@ func longTalks(m *machine, c *costs) error {
 	if err != nil {
 		return err
 	}
-	grow := t.grow(0, 528_000, 110)
 	return c.addGateways(m, []play{
-		{name: "conversation that grows from 528 KB", bodies: grow, pours: 3, stored: "one long conversation"},
-		{name: "new conversations of 528 KB", bodies: t.fresh(528_000, 16), many: true},
-		{name: "the same 528 KB again", bodies: slices.Repeat(grow[:1], 40)},
+		{name: "conversation that grows from 528 KB", bodies: t.grow(0, 528_000, 110), pours: 3, stored: "one long conversation"},
 	})
 }
 
@@ -54,42 +46,29 @@ func longTalks(m *machine, c *costs) error {
 func (c *costs) addGateways(m *machine, plays []play) error {
 	upstream := httptest.NewServer(http.HandlerFunc(answer))
 	defer upstream.Close()
-	plays = append(plays, play{name: "only warm"})
-	runs, taken := make([][]spent, len(plays)), make([]time.Duration, len(plays))
-	for range mostRuns {
-		for i, p := range plays {
-			if !again(len(runs[i]), taken[i]) {
-				continue
-			}
-			s, err := m.play(p, upstream.URL)
-			if err != nil {
-				return err
-			}
-			runs[i], taken[i] = append(runs[i], s), taken[i]+s.CPU
+	none, err := m.play(play{name: "only warm"}, upstream.URL)
+	for i := 0; i < len(plays) && err == nil; i++ {
+		var s spent
+		if s, err = m.play(plays[i], upstream.URL); err == nil {
+			err = c.addGateway(m, plays[i], s, none)
 		}
 	}
-	last := len(plays) - 1
-	for i, p := range plays[:last] {
-		if err := c.addGateway(m, p, runs[i], middle(runs[last])); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
+// gatewayRuns is how often requests are sent through a new gateway; the least of each figure counts.
+const gatewayRuns = 3
+
 // addGateway adds what a request of a play takes; none is a run without any.
-func (c *costs) addGateway(m *machine, p play, runs []spent, none spent) error {
-	slices.SortFunc(runs, func(a, b spent) int { return cmp.Compare(a.Times, b.Times) })
-	times, all := runs[len(runs)/2].Times, middle(runs)
+func (c *costs) addGateway(m *machine, p play, s, none spent) error {
 	n, name := float64(len(p.bodies)), "gateway, "+p.name
-	if all.Pours < p.pours {
-		return fmt.Errorf("%s: %d pours, want at least %d: make it longer in scripts/cost/gateway.go", name, all.Pours, p.pours)
+	if s.Pours < p.pours {
+		return fmt.Errorf("%s: %d pours, want at least %d: make it longer in scripts/cost/gateway.go", name, s.Pours, p.pours)
 	}
-	c.add(name+cpuTime, times, "times a proxy that rewrites JSON")
-	c.add(name+": allocations", (all.Mallocs-none.Mallocs)/n, "for each request")
-	c.add(name+": allocated", (all.Bytes-none.Bytes)/n/1000, "KB for each request")
+	c.add(name+": allocations", (s.Mallocs-none.Mallocs)/n, "for each request")
+	c.add(name+": allocated", (s.Bytes-none.Bytes)/n/1000, "KB for each request")
 	if p.stored != "" {
-		c.add("database, "+p.stored, (all.Database-m.empty)/p.said(), "bytes for each byte said")
+		c.add("database, "+p.stored, (s.Database-m.empty)/p.said(), "bytes for each byte said")
 	}
 	return nil
 }
@@ -104,51 +83,38 @@ func (p play) said() (n float64) {
 	return n
 }
 
-// ofFloor is how many requests go to the proxy for each to the gateway, so that both are measured about as long.
-const ofFloor = 2
-
 // warm is a request of a conversation of its own, after which a gateway has everything that it loads once.
 var warm = []byte(head + `{"role":"user","content":[{"type":"text","text":"Hello."}]}]}`)
 
-// play sends requests to a gateway and to the floor, a proxy, in turn, so that whatever else the machine does slows down both. What
-// they took before is not in the times, and what they do behind the last answer is.
-func (m *machine) play(p play, upstream string) (s spent, err error) {
-	var before, beforeFloor time.Duration
-	var floor spent
-	s, _, err = m.run(process{program: m.inside, home: m.dir, args: []string{"gateway", upstream, m.database()}, serve: func(gateway server) (err error) {
-		floor, _, err = m.run(process{program: m.self, role: "proxy", args: []string{upstream}, serve: func(proxy server) (err error) {
-			before, beforeFloor, err = p.through(gateway, proxy)
-			return err
-		}})
-		return err
-	}})
-	s.Times = float64(s.CPU-before) / float64(floor.CPU-beforeFloor) * ofFloor
-	return s, err
+// play sends requests to new gateways. What these do behind the last answer counts, too.
+func (m *machine) play(p play, upstream string) (spent, error) {
+	var runs []spent
+	for range gatewayRuns {
+		s, _, err := m.run(process{program: m.inside, home: m.dir, args: []string{"gateway", upstream, m.database()}, serve: p.send})
+		if err != nil {
+			return s, err
+		}
+		runs = append(runs, s)
+	}
+	return middle(runs), nil
 }
 
-// through sends the requests, and returns what gateway and proxy had taken when they were warm.
-func (p play) through(gateway, proxy server) (before, beforeFloor time.Duration, err error) {
+// send sends the requests to a gateway at an address, behind one that makes it warm.
+func (p play) send(address string) error {
 	transport := &http.Transport{DisableCompression: true}
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport}
-	err = errors.Join(send(client, gateway, "warm", warm), send(client, proxy, "warm", warm))
-	before, clock := processor(gateway.pid)
-	beforeFloor, clockFloor := processor(proxy.pid)
-	err = errors.Join(err, clock, clockFloor)
+	err := send(client, address, "warm", warm)
 	for i := 0; i < len(p.bodies) && err == nil; i++ {
 		session := "one"
 		if p.many {
 			session = fmt.Sprint("session-", i)
 		}
-		err = send(client, gateway, session, p.bodies[i])
-		for n := 0; n < ofFloor && err == nil; n++ {
-			err = send(client, proxy, session, p.bodies[i])
-		}
-		if err != nil {
+		if err = send(client, address, session, p.bodies[i]); err != nil {
 			err = fmt.Errorf("%s, request %d: %w", p.name, i, err)
 		}
 	}
-	return before, beforeFloor, err
+	return err
 }
 
 // answer answers as a model's API does. It does not look into the request, and reports what its length says.
@@ -180,8 +146,8 @@ data: {"type":"message_stop"}
 }
 
 // send sends a request, and reads the answer to its end.
-func send(client *http.Client, to server, session string, body []byte) error {
-	r, err := http.NewRequest(http.MethodPost, to.address+"/v1/messages?beta=true", bytes.NewReader(body))
+func send(client *http.Client, address, session string, body []byte) error {
+	r, err := http.NewRequest(http.MethodPost, address+"/v1/messages?beta=true", bytes.NewReader(body))
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // A machine is where programs are measured: a folder, and in it the programs.
@@ -73,7 +71,6 @@ type spent struct {
 	Peak           int64   // bytes of memory
 	Mallocs, Bytes float64 // what was allocated, of a process that says so
 	Database       float64 // bytes of its file, of a process that says so
-	Times          float64 // the floor, where a process has that in itself
 	Pours          int     // of a gateway
 }
 
@@ -95,14 +92,8 @@ type process struct {
 	args          []string
 	input         string
 
-	// serve talks with a process that serves until its input ends. Nil: it ends by itself.
-	serve func(server) error
-}
-
-// A server is a process that serves.
-type server struct {
-	address string
-	pid     int
+	// serve talks with a process that serves at an address until its input ends. Nil: it ends by itself.
+	serve func(address string) error
 }
 
 // run runs a process to its end. It returns what that has taken and printed.
@@ -137,7 +128,7 @@ func (m *machine) run(p process) (s spent, printed []byte, err error) {
 }
 
 // serve calls do when a process has printed its address, ends its input, and keeps what it prints then.
-func serve(c *exec.Cmd, out io.Writer, do func(server) error) error {
+func serve(c *exec.Cmd, out io.Writer, do func(address string) error) error {
 	input, err := c.StdinPipe()
 	if err != nil {
 		return err
@@ -149,9 +140,9 @@ func serve(c *exec.Cmd, out io.Writer, do func(server) error) error {
 	if err := c.Start(); err != nil {
 		return err
 	}
-	at := server{pid: c.Process.Pid}
-	if _, err = fmt.Fscanln(output, &at.address); err == nil {
-		err = do(at)
+	var address string
+	if _, err = fmt.Fscanln(output, &address); err == nil {
+		err = do(address)
 	}
 	input.Close()
 	_, copied := io.Copy(out, output)
@@ -189,11 +180,4 @@ func (m *machine) inTurn(processes map[string]func() process) (map[string]spent,
 		out[name] = middle(runs)
 	}
 	return out, nil
-}
-
-// processor returns the processor time that a process has taken so far.
-func processor(pid int) (time.Duration, error) {
-	var t unix.Timespec
-	err := unix.ClockGettime(int32(^pid<<3|2), &t) // its clock, see clock_getcpuclockid(3)
-	return time.Duration(t.Nano()), err
 }

@@ -4,14 +4,13 @@
 //
 // usage: go run ./scripts/cost [-accept]
 //
-// With -accept it writes the middle of what it measured four times to testdata/cost.json, and the table of docs/BENCHMARKS.md from that.
+// With -accept it writes the middle of what it measured four times to testdata/cost.json.
 //
-// No figure knows how fast the machine is. Processor time is divided by that of a floor, which runs in turn with it: a
-// process that does nothing, one that decodes JSON and encodes it again, a reverse proxy that does so, a bare table. All of
-// them are processes of one thread of Go each, so that none looks for work in vain, and the median of several runs counts.
-// What seems to be dearer is measured again before it fails. Beside other programs, which take the caches, even such a ratio
-// may rise by more than half: then processor time is printed and not judged, and counts and bytes are. The guard needs Linux
-// and no network.
+// No figure depends on how fast the machine is. Of the store and of the gateway allocations and bytes count. Of commands
+// processor time counts, divided by that of a floor, which runs in turn with them: a process that does nothing, or one that
+// decodes JSON and encodes it again. All are processes of one thread of Go, and the median of several runs counts. What seems
+// dearer is measured again before it fails. Beside other programs, which take the caches, even such a ratio may rise by more
+// than half: then processor time is printed and not judged. The guard needs Linux and no network.
 package main
 
 import (
@@ -23,7 +22,6 @@ import (
 
 const (
 	costFile = "testdata/cost.json"
-	docFile  = "docs/BENCHMARKS.md"
 )
 
 func main() {
@@ -57,7 +55,7 @@ func run(accepting bool) error {
 		return fmt.Errorf("nothing was accepted: other programs use %.0f %% of the processors, and on a busy machine processor time rises by more than half", 100*now.Others)
 	}
 	if accepting {
-		return errors.Join(now.write(costFile), rewriteTable(docFile, now))
+		return now.write(costFile)
 	}
 	for _, s := range hints {
 		fmt.Println("hint:", s)

@@ -3,16 +3,16 @@ package report
 import (
 	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
 	"slices"
 	"time"
 
 	"github.com/decantdev/decant/internal/figure"
+	"github.com/decantdev/decant/internal/htmlpage"
 )
 
-//go:embed history.html
-var historyPage string
+//go:embed history.css
+var historyStyle string
 
 // A Past is a run that has ended, or was interrupted.
 type Past struct {
@@ -47,20 +47,44 @@ type drawing struct {
 	First, Last         string // days
 }
 
-// WriteHistory writes a page about runs, given newest first: a table, and the tokens for each error drawn. It has no scripts, and nothing from elsewhere.
+// WriteHistory writes a page about runs, given newest first: a table, and the tokens for each error drawn. It has no
+// scripts, and nothing from elsewhere.
 func WriteHistory(w io.Writer, all []Past) error {
-	t, err := template.New("history").Funcs(template.FuncMap{"day": day, "thousands": figure.Thousands}).Parse(historyPage)
-	if err != nil {
-		return fmt.Errorf("parse the page: %w", err)
+	var out htmlpage.Page
+	begin(&out, "Triage runs", historyStyle)
+	if d := drawn(all); d != nil {
+		d.html(&out)
 	}
-	page := struct {
-		Runs    []Past
-		Drawing *drawing
-	}{all, drawn(all)}
-	if err := t.Execute(w, page); err != nil {
-		return fmt.Errorf("write the page: %w", err)
+	out.Raw(`<div class="wide"><table>
+<tr><th>run<th>tokens<th>per error<th>cost<th>answers per error<th>high confidence<th>seconds<th class="words">found
+`)
+	for i := range all {
+		p := &all[i]
+		r := p.RunReport()
+		out.Add(`<tr><td>%s<br><span class="soft">%s</span><td>%s<td>%s<td>$%.4f<td>%.1f<td>%d<td>%.1f<td class="words">%s`+"\n",
+			p.Run, day(p.Began), figure.Thousands(r.TokensUsed), figure.Thousands(r.PerError), r.CostPerRun, r.Iterations,
+			r.HighConfidence, r.Seconds, p.Headline)
 	}
-	return nil
+	if len(all) == 0 {
+		out.Raw(`<tr><td colspan="8">There are no runs yet.` + "\n")
+	}
+	out.Raw("</table></div>\n</html>\n")
+	_, err := out.WriteTo(w)
+	return err
+}
+
+// html writes the drawing.
+func (d *drawing) html(out *htmlpage.Page) {
+	out.Add(`<p class="soft">Tokens for each error, over the runs</p>
+<svg viewBox="0 0 %v %v" role="img" aria-label="Tokens for each error, over the runs; %s at most">
+<text x="0" y="12">%s</text><line x1="0" x2="%v" y1="%v" y2="%v"/>
+`, d.Width, d.Height, d.Top, d.Top, d.Width, d.Foot, d.Foot)
+	for _, b := range d.Bars {
+		out.Add(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f"><title>%s</title></rect>`+"\n", b.X, b.Y, b.Width,
+			b.Height, b.Label)
+	}
+	out.Add(`<text x="0" y="214">%s</text><text x="%v" y="214" text-anchor="end">%s</text>`+"\n</svg>\n", d.First,
+		d.Width, d.Last)
 }
 
 // drawn draws the runs that have investigated something, the oldest on the left; nil: there are none.
@@ -83,7 +107,8 @@ func drawn(all []Past) *drawing {
 		r := p.RunReport()
 		h := float64(r.PerError) / float64(top) * (chartHeight - 2*chartFoot)
 		d.Bars = append(d.Bars, bar{X: float64(i)*step + .1*step, Y: d.Foot - h, Width: min(.8*step, 60), Height: h,
-			Label: fmt.Sprintf("%s: %s tokens for each of %s, $%.4f", day(p.Began), figure.Thousands(r.PerError), count(r.ErrorsAnalyzed, "error"), r.CostPerRun)})
+			Label: fmt.Sprintf("%s: %s tokens for each of %s, $%.4f", day(p.Began), figure.Thousands(r.PerError),
+				count(r.ErrorsAnalyzed, "error"), r.CostPerRun)})
 	}
 	d.Top, d.First, d.Last = figure.Thousands(top), day(runs[0].Began), day(runs[len(runs)-1].Began)
 	return d

@@ -141,6 +141,9 @@ func TestHostileTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if strings.Contains(page, "%!") {
+		t.Error("a value does not fit its verb")
+	}
 	for n := range doc.Descendants() {
 		if n.Type != html.ElementNode {
 			continue

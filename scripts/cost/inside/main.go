@@ -1,5 +1,5 @@
-// Inside is what the guard on cost runs of the module itself, each in a process of its own: a gateway, commits to a store and
-// to a bare table, and the plans of the store's statements. It is not a part of the guard's own program, which is a floor
+// Inside is what the guard on cost runs of the module itself, each in a process of its own: a gateway, commits to a store,
+// and the plans of the store's statements. It is not a part of the guard's own program, which is a floor
 // and must not become dearer with the module.
 //
 // Each prints one JSON object at its end; a gateway prints its address before that.
@@ -28,7 +28,7 @@ func run(what string, args []string) (err error) {
 	case "open":
 		err = open(args[0])
 	case "commits":
-		out, err = commits(args[0], args[1])
+		out, err = commits(args[0])
 	case "plans":
 		out, err = plans(args[0], args[1])
 	default:
@@ -42,7 +42,7 @@ func run(what string, args []string) (err error) {
 
 // A spent is what the guard reads.
 type spent struct {
-	Mallocs, Bytes, Database, Times float64
+	Mallocs, Bytes, Database float64
 }
 
 // allocated returns what this process has allocated so far, and how large its database is.

@@ -5,17 +5,16 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/jsonedit"
-	"github.com/decantdev/decant/wire/internal/parsing"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // A Body is the layout of a request body: one list of messages or items in one JSON object.
 type Body struct {
-	Dialect Dialect               // of its API
-	List    jsonspan.Span         // the list
-	Bare    bool                  // list is a string instead, which is the one item (Responses)
-	Items   []Item                // its elements, in order
-	Spans   [][]parsing.BlockSpan // of each message, where its blocks stand
+	Dialect Dialect              // of its API
+	List    jsonspan.Span        // the list
+	Bare    bool                 // list is a string instead, which is the one item (Responses)
+	Items   []Item               // its elements, in order
+	Spans   [][]source.BlockSpan // of each message, where its blocks stand
 }
 
 // Render writes a view of a request body by editing its list of messages.
@@ -28,9 +27,8 @@ func (b *Body) Render(src []byte, conv, view *decant.Conversation) ([]byte, erro
 		return nil, err
 	}
 	e.View = adoptMarker(conv, view)
-	var elems []jsonedit.Piece // the items as they shall be
-	at := 0                    // the first item that has not had its turn
-	first := FirstItems(b.Items)
+	var elems []source.Piece // the items as they shall be
+	at := 0                  // the first item that has not had its turn
 	for i := range e.View.Messages {
 		next := Next(first, len(b.Items), e.View.Messages[i:])
 		elems, at = b.fixed(elems, at, next), max(at, next)
@@ -39,14 +37,14 @@ func (b *Body) Render(src []byte, conv, view *decant.Conversation) ([]byte, erro
 			return nil, err
 		}
 	}
-	return jsonedit.Splice(src, b.relist(&e, b.fixed(elems, at, len(b.Items)))), nil
+	return source.Splice(src, b.relist(&e, b.fixed(elems, at, len(b.Items)))), nil
 }
 
 // fixed adds those of the items [from, to) that belong to the fixed part.
-func (b *Body) fixed(elems []jsonedit.Piece, from, to int) []jsonedit.Piece {
+func (b *Body) fixed(elems []source.Piece, from, to int) []source.Piece {
 	for i := from; i < to; i++ {
 		if b.Items[i].Owner == 0 {
-			elems = append(elems, jsonedit.Piece{Elem: i})
+			elems = append(elems, source.Piece{Elem: i})
 		}
 	}
 	return elems
@@ -78,7 +76,7 @@ func Next(first map[int]int, n int, ms []decant.Message) int {
 }
 
 // message adds the items of one message of the view.
-func (b *Body) message(elems []jsonedit.Piece, e *Editor, m *decant.Message) ([]jsonedit.Piece, error) {
+func (b *Body) message(elems []source.Piece, e *Editor, m *decant.Message) ([]source.Piece, error) {
 	if m.Number == 0 {
 		return append(elems, e.anew(m)...), nil
 	}
@@ -93,22 +91,22 @@ func (b *Body) message(elems []jsonedit.Piece, e *Editor, m *decant.Message) ([]
 }
 
 // relist returns all edits: those within items, and those that make a list of the given items.
-func (b *Body) relist(e *Editor, elems []jsonedit.Piece) []jsonedit.Edit {
+func (b *Body) relist(e *Editor, elems []source.Piece) []source.Edit {
 	switch {
 	case !b.Bare:
 		spans := make([]jsonspan.Span, len(b.Items))
 		for i := range b.Items {
 			spans[i] = b.Items[i].Span
 		}
-		return append(e.Edits, jsonedit.Rejoin(e.Src, b.List, spans, elems)...)
+		return append(e.Edits, source.Rejoin(e.Src, b.List, spans, elems)...)
 	case len(elems) == 1 && elems[0].Text == nil:
 		return e.Edits // the one text stays
 	}
-	return []jsonedit.Edit{{At: b.List, Text: jsonedit.List(b.texts(e, elems))}}
+	return []source.Edit{{At: b.List, Text: source.List(b.texts(e, elems))}}
 }
 
 // texts returns all items written out, for a body whose list was a bare string.
-func (b *Body) texts(e *Editor, elems []jsonedit.Piece) [][]byte {
+func (b *Body) texts(e *Editor, elems []source.Piece) [][]byte {
 	var out [][]byte
 	for _, p := range elems {
 		if p.Text != nil {

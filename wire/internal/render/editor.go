@@ -4,19 +4,18 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/wire/internal/jsonedit"
-	"github.com/decantdev/decant/wire/internal/parsing"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // An Editor collects the edits that turn the items of a source into those of a view.
 type Editor struct {
 	Src     []byte
 	Items   []Item
-	Spans   [][]parsing.BlockSpan // of each message, where its blocks stand
-	Conv    *decant.Conversation  // of the source
+	Spans   [][]source.BlockSpan // of each message, where its blocks stand
+	Conv    *decant.Conversation // of the source
 	View    *decant.Conversation
-	Dialect Dialect         // in which new items are written
-	Edits   []jsonedit.Edit // within items that stay
+	Dialect Dialect       // in which new items are written
+	Edits   []source.Edit // within items that stay
 }
 
 // Check returns an error unless the view's messages are messages of the source, in order, and
@@ -48,9 +47,9 @@ func (e *Editor) untouched(m *decant.Message) bool {
 // Keep edits the items of a message of the source as the view has it. It returns the items that stay and those that
 // are new, in order, and false when the message's form has no place for a change: then the message has to be written
 // anew.
-func (e *Editor) Keep(m *decant.Message) ([]jsonedit.Piece, bool, error) {
+func (e *Editor) Keep(m *decant.Message) ([]source.Piece, bool, error) {
 	mark := len(e.Edits)
-	var out []jsonedit.Piece
+	var out []source.Piece
 	for _, g := range e.groups(m) {
 		at, ok := itemOf(g)
 		if !ok {
@@ -61,7 +60,7 @@ func (e *Editor) Keep(m *decant.Message) ([]jsonedit.Piece, bool, error) {
 			out = append(out, e.anew(&added)...)
 			continue
 		}
-		out = append(out, jsonedit.Piece{Elem: at})
+		out = append(out, source.Piece{Elem: at})
 		ok, err := (&itemEdit{Editor: e, message: m, at: at, entries: g}).run()
 		if err != nil {
 			return nil, false, err
@@ -75,9 +74,9 @@ func (e *Editor) Keep(m *decant.Message) ([]jsonedit.Piece, bool, error) {
 }
 
 // anew writes a message as new items.
-func (e *Editor) anew(m *decant.Message) (out []jsonedit.Piece) {
+func (e *Editor) anew(m *decant.Message) (out []source.Piece) {
 	for _, it := range e.Dialect.Items(m, e.Copied) {
-		out = append(out, jsonedit.Piece{Text: it})
+		out = append(out, source.Piece{Text: it})
 	}
 	return out
 }
@@ -86,18 +85,18 @@ func (e *Editor) anew(m *decant.Message) (out []jsonedit.Piece) {
 // now, so that images and unknown members come along.
 func (e *Editor) Copied(b *decant.Block) []byte {
 	s := e.Origin(b)
-	if s == nil || s.Kind != parsing.ListPart {
+	if s == nil || s.Kind != source.ListPart {
 		return nil
 	}
 	edits, err := e.block(s, b)
 	if err != nil {
 		return nil
 	}
-	return jsonedit.SpliceWithin(e.Src, s.Span, edits)
+	return source.SpliceWithin(e.Src, s.Span, edits)
 }
 
 // Origin returns where in the source a block comes from, nil when it does not.
-func (e *Editor) Origin(b *decant.Block) *parsing.BlockSpan {
+func (e *Editor) Origin(b *decant.Block) *source.BlockSpan {
 	n, k := b.Ref.Message, b.Ref.Block
 	if n < 1 || n > len(e.Spans) || k < 0 || k >= len(e.Spans[n-1]) || e.Conv.Messages[n-1].Blocks[k].Kind != b.Kind {
 		return nil
@@ -119,11 +118,11 @@ func (e *Editor) unchanged() bool {
 }
 
 // addItems adds the items of a message that stays as it is.
-func (e *Editor) addItems(elems []jsonedit.Piece, m *decant.Message) []jsonedit.Piece {
+func (e *Editor) addItems(elems []source.Piece, m *decant.Message) []source.Piece {
 	last := -1
 	for _, s := range e.Spans[m.Number-1] {
 		if s.Item != last {
-			elems, last = append(elems, jsonedit.Piece{Elem: s.Item}), s.Item
+			elems, last = append(elems, source.Piece{Elem: s.Item}), s.Item
 		}
 	}
 	return elems

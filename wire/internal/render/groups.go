@@ -4,13 +4,13 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/wire/internal/parsing"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // An entry is a block of a view's message, with the place that it keeps in the source; nil: it is new there.
 type entry struct {
 	block *decant.Block
-	at    *parsing.BlockSpan
+	at    *source.BlockSpan
 }
 
 // groups returns the blocks of a view's message by the item of the source that they belong to. A block
@@ -18,7 +18,7 @@ type entry struct {
 // fills its item: then it makes a group of its own.
 func (e *Editor) groups(m *decant.Message) [][]entry {
 	var out [][]entry
-	var last *parsing.BlockSpan // of the newest block that is not new
+	var last *source.BlockSpan // of the newest block that is not new
 	for i := range m.Blocks {
 		b := &m.Blocks[i]
 		s := e.inPlace(m, b, last)
@@ -35,16 +35,16 @@ func (e *Editor) groups(m *decant.Message) [][]entry {
 
 // beginsGroup reports whether a block at s, nil for a new one, begins a group of its own behind a group whose
 // newest block of the source is at last.
-func beginsGroup(group []entry, s, last *parsing.BlockSpan) bool {
+func beginsGroup(group []entry, s, last *source.BlockSpan) bool {
 	if s == nil {
-		return last != nil && last.Kind == parsing.WholeItem && group[len(group)-1].at != nil
+		return last != nil && last.Kind == source.WholeItem && group[len(group)-1].at != nil
 	}
-	return s.Kind == parsing.WholeItem || last != nil && s.Item != last.Item
+	return s.Kind == source.WholeItem || last != nil && s.Item != last.Item
 }
 
 // inPlace returns where a block stands that is still in its place: in its own message, of its own kind, and
 // behind the block at last.
-func (e *Editor) inPlace(m *decant.Message, b *decant.Block, last *parsing.BlockSpan) *parsing.BlockSpan {
+func (e *Editor) inPlace(m *decant.Message, b *decant.Block, last *source.BlockSpan) *source.BlockSpan {
 	s := e.Origin(b)
 	if s == nil || b.Ref.Message != m.Number {
 		return nil

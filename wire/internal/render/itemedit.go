@@ -5,8 +5,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/jsonedit"
-	"github.com/decantdev/decant/wire/internal/parsing"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // An itemEdit turns one item of the source into what a view's message has in its place.
@@ -20,7 +19,7 @@ type itemEdit struct {
 // run makes the edits. It reports false when the item has no place for one of the blocks.
 func (e *itemEdit) run() (bool, error) {
 	for _, n := range e.entries {
-		if n.at == nil || n.at.Kind == parsing.BareString {
+		if n.at == nil || n.at.Kind == source.BareString {
 			continue // part of the content as a whole
 		}
 		edits, err := e.block(n.at, n.block)
@@ -39,11 +38,11 @@ func (e *itemEdit) run() (bool, error) {
 
 // A contentPlan is what the content of an item shall become.
 type contentPlan struct {
-	elems  []jsonspan.Span  // the parts that it has in the source
-	pieces []jsonedit.Piece // the parts that it shall have
-	parts  [][]byte         // the same written out, where it becomes a list
-	whole  *entry           // the block that is all of it in the source
-	fresh  bool             // there are new parts
+	elems  []jsonspan.Span // the parts that it has in the source
+	pieces []source.Piece  // the parts that it shall have
+	parts  [][]byte        // the same written out, where it becomes a list
+	whole  *entry          // the block that is all of it in the source
+	fresh  bool            // there are new parts
 }
 
 // editContent edits the content of the item: the blocks that are its parts, and the new ones.
@@ -58,11 +57,11 @@ func (e *itemEdit) editContent() (bool, error) {
 		e.Edits = append(e.Edits, edits...)
 		return true, err
 	case c.fresh && len(c.elems) == 0:
-		e.Edits = append(e.Edits, jsonedit.Edit{At: content, Text: jsonedit.List(c.parts)})
+		e.Edits = append(e.Edits, source.Edit{At: content, Text: source.List(c.parts)})
 	case len(c.pieces) > 0:
-		e.Edits = append(e.Edits, jsonedit.Rejoin(e.Src, content, c.elems, c.pieces)...)
-	case e.had(parsing.ListPart) || e.had(parsing.BareString):
-		e.Edits = append(e.Edits, jsonedit.Edit{At: content, Text: []byte("null")})
+		e.Edits = append(e.Edits, source.Rejoin(e.Src, content, c.elems, c.pieces)...)
+	case e.had(source.ListPart) || e.had(source.BareString):
+		e.Edits = append(e.Edits, source.Edit{At: content, Text: []byte("null")})
 	}
 	return true, nil
 }
@@ -71,7 +70,7 @@ func (e *itemEdit) editContent() (bool, error) {
 func (e *itemEdit) plan(content jsonspan.Span) (contentPlan, bool) {
 	var c contentPlan
 	if !content.IsZero() && e.Src[content.Start] == '[' {
-		c.elems = jsonedit.Elements(e.Src, content)
+		c.elems = source.Elements(e.Src, content)
 	}
 	for i := range e.entries {
 		n := &e.entries[i]
@@ -82,10 +81,10 @@ func (e *itemEdit) plan(content jsonspan.Span) (contentPlan, bool) {
 				return c, false
 			}
 			c.fresh = true
-			c.pieces, c.parts = append(c.pieces, jsonedit.Piece{Text: text}), append(c.parts, text)
-		case n.at.Kind == parsing.ListPart:
-			c.pieces = append(c.pieces, jsonedit.Piece{Elem: slices.Index(c.elems, n.at.Span)})
-		case n.at.Kind == parsing.BareString:
+			c.pieces, c.parts = append(c.pieces, source.Piece{Text: text}), append(c.parts, text)
+		case n.at.Kind == source.ListPart:
+			c.pieces = append(c.pieces, source.Piece{Elem: slices.Index(c.elems, n.at.Span)})
+		case n.at.Kind == source.BareString:
 			c.whole = n
 			c.parts = append(c.parts, e.Dialect.Part(n.block, e.message.Role))
 		}
@@ -102,8 +101,8 @@ func (e *itemEdit) newPart(b *decant.Block) []byte {
 }
 
 // had reports whether the item has a block in such a place in the source.
-func (e *itemEdit) had(k parsing.SpanKind) bool {
-	return slices.ContainsFunc(e.Spans[e.message.Number-1], func(x parsing.BlockSpan) bool { return x.Item == e.at && x.Kind == k })
+func (e *itemEdit) had(k source.SpanKind) bool {
+	return slices.ContainsFunc(e.Spans[e.message.Number-1], func(x source.BlockSpan) bool { return x.Item == e.at && x.Kind == k })
 }
 
 // keeps reports whether one of the blocks stands at s.
@@ -117,25 +116,25 @@ func (e *itemEdit) editMembers() {
 	it := &e.Items[e.at]
 	var gone []string
 	for _, s := range e.Spans[e.message.Number-1] {
-		if s.Item == e.at && s.Kind == parsing.MemberValue && !e.keeps(s.Span) {
-			gone = append(gone, jsonedit.MemberName(e.Src, it.Span, s.Span))
+		if s.Item == e.at && s.Kind == source.MemberValue && !e.keeps(s.Span) {
+			gone = append(gone, source.MemberName(e.Src, it.Span, s.Span))
 		}
 	}
-	if e.had(parsing.ListedCall) {
-		elems := jsonedit.Elements(e.Src, it.Calls)
-		var pieces []jsonedit.Piece
+	if e.had(source.ListedCall) {
+		elems := source.Elements(e.Src, it.Calls)
+		var pieces []source.Piece
 		for i, c := range elems {
 			if e.keeps(c) {
-				pieces = append(pieces, jsonedit.Piece{Elem: i})
+				pieces = append(pieces, source.Piece{Elem: i})
 			}
 		}
 		if len(pieces) > 0 {
-			e.Edits = append(e.Edits, jsonedit.Rejoin(e.Src, it.Calls, elems, pieces)...)
+			e.Edits = append(e.Edits, source.Rejoin(e.Src, it.Calls, elems, pieces)...)
 		} else {
-			gone = append(gone, jsonedit.MemberName(e.Src, it.Span, it.Calls))
+			gone = append(gone, source.MemberName(e.Src, it.Span, it.Calls))
 		}
 	}
 	if len(gone) > 0 {
-		e.Edits = append(e.Edits, jsonedit.Without(e.Src, it.Span, gone...)...)
+		e.Edits = append(e.Edits, source.Without(e.Src, it.Span, gone...)...)
 	}
 }

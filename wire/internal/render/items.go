@@ -2,7 +2,7 @@ package render
 
 import (
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/parsing"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // An Item is a part of a source that is kept, edited or left out as one: an element of a body's list, or an object
@@ -16,5 +16,5 @@ type Item struct {
 
 // Move says that the item stands in a source that has the same bytes further back.
 func (it *Item) Move(by int) {
-	it.Span, it.Content, it.Calls = parsing.Moved(it.Span, by), parsing.Moved(it.Content, by), parsing.Moved(it.Calls, by)
+	it.Span, it.Content, it.Calls = source.Moved(it.Span, by), source.Moved(it.Content, by), source.Moved(it.Calls, by)
 }

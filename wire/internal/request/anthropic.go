@@ -3,9 +3,8 @@ package request
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/render"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // ParseAnthropic reads a request body of the Messages API (docs/reference/anthropic.md, "The request"
@@ -13,7 +12,7 @@ import (
 //
 // Every element of messages is a message of its own, also where two of one role follow each other.
 // A member that stands twice counts as the server counts it: the last one.
-func ParseAnthropic(src []byte) (*parsing.Document, error) {
+func ParseAnthropic(src []byte) (*source.Document, error) {
 	if d := (earlier{}).parse(src); d != nil {
 		return d, nil
 	}
@@ -21,12 +20,12 @@ func ParseAnthropic(src []byte) (*parsing.Document, error) {
 }
 
 // parseAnthropicTwice checks the text as a whole before it reads it. So it can say what is wrong.
-func parseAnthropicTwice(src []byte) (*parsing.Document, error) {
+func parseAnthropicTwice(src []byte) (*source.Document, error) {
 	src, err := validObject(src)
 	if err != nil {
 		return nil, err
 	}
-	p := newAnthropicParser(parsing.NewBuilder(src))
+	p := newAnthropicParser(source.NewBuilder(src))
 	sc := jsonspan.Scan(src, 0)
 	if err := p.request(&sc); err != nil {
 		return nil, err
@@ -35,8 +34,8 @@ func parseAnthropicTwice(src []byte) (*parsing.Document, error) {
 }
 
 // ParseAnthropicList reads a bare list of messages of the Messages API, which is valid JSON.
-func ParseAnthropicList(src []byte) (*parsing.Document, error) {
-	p := newAnthropicParser(parsing.NewBuilder(src))
+func ParseAnthropicList(src []byte) (*source.Document, error) {
+	p := newAnthropicParser(source.NewBuilder(src))
 	sc := jsonspan.Scan(src, 0)
 	if err := p.messages(&sc); err != nil {
 		return nil, err
@@ -46,7 +45,7 @@ func ParseAnthropicList(src []byte) (*parsing.Document, error) {
 
 // An anthropicParser reads a request of the Messages API, from scratch or after an earlier one.
 type anthropicParser struct {
-	*parsing.Builder
+	*source.Builder
 	body  Body
 	tools jsonspan.Span // the list of tools
 
@@ -54,7 +53,7 @@ type anthropicParser struct {
 	sameSystem, sameTools bool // the earlier request has the same, or neither has one
 }
 
-func newAnthropicParser(b *parsing.Builder) anthropicParser {
+func newAnthropicParser(b *source.Builder) anthropicParser {
 	return anthropicParser{Builder: b, body: Body{Body: render.Body{Dialect: AnthropicDialect{}}}}
 }
 
@@ -66,13 +65,13 @@ func (p *anthropicParser) request(sc *jsonspan.Scanner) error {
 		}
 	}
 	if p.body.List.IsZero() {
-		return parsing.FieldError(0, "messages", "missing, want a list of messages")
+		return source.FieldError(0, "messages", "missing, want a list of messages")
 	}
 	return nil
 }
 
 // finished returns the document of a request that is consumed.
-func (p *anthropicParser) finished() *parsing.Document {
+func (p *anthropicParser) finished() *source.Document {
 	p.fixed()
 	if p.was.Body != nil && p.Conv.Agent != p.was.read.Agent {
 		p.ForgetAuthors()
@@ -124,9 +123,9 @@ func (p *anthropicParser) system(sc *jsonspan.Scanner) {
 		return
 	}
 	if sc.Kind() == '"' {
-		s := parsing.BlockSpan{Text: sc.Skip()}
+		s := source.BlockSpan{Text: sc.Skip()}
 		p.Conv.Fixed.System = []decant.Block{{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.ContentAt(s)}}
-		p.body.system = []parsing.BlockSpan{s}
+		p.body.system = []source.BlockSpan{s}
 		return
 	}
 	for sc.Open(); sc.Next(); {
@@ -148,12 +147,12 @@ func (p *anthropicParser) fixed() {
 	if p.sameSystem {
 		p.Conv.Agent = was.read.Agent
 	} else {
-		p.Conv.Agent = parsing.AgentOf(f.System)
+		p.Conv.Agent = source.AgentOf(f.System)
 	}
 	if p.sameSystem && p.sameTools {
 		f.Version = was.read.Fixed.Version
 	} else {
-		f.Version = contents.Version(f)
+		f.Version = source.Version(f)
 	}
 }
 
@@ -162,14 +161,14 @@ func (p *anthropicParser) messages(sc *jsonspan.Scanner) error {
 	p.Restart()
 	p.body.List, p.body.Items = jsonspan.Span{Start: sc.Pos()}, nil
 	if sc.Kind() != '[' {
-		return parsing.FieldError(sc.Pos(), "messages", "want a list of messages")
+		return source.FieldError(sc.Pos(), "messages", "want a list of messages")
 	}
 	sc.Open()
 	if n := p.unchanged(); n > 0 {
 		p.keepMessages(n)
 		sc.Jump(p.body.Items[n-1].Span.End)
 	} else {
-		p.body.Items = make([]render.Item, 0, parsing.Expected(len(p.Src)))
+		p.body.Items = make([]render.Item, 0, source.Expected(len(p.Src)))
 	}
 	return p.elements(sc)
 }
@@ -200,14 +199,14 @@ func (p *anthropicParser) message(sc *jsonspan.Scanner) error {
 	}
 	it.Span.End = sc.Pos()
 	if p.Size() == 0 {
-		p.Add(decant.Block{Kind: decant.KindOpaque}, parsing.BlockSpan{Span: it.Content, Kind: parsing.NoContent, Item: len(p.body.Items)})
+		p.Add(decant.Block{Kind: decant.KindOpaque}, source.BlockSpan{Span: it.Content, Kind: source.NoContent, Item: len(p.body.Items)})
 	}
 	p.body.Items = append(p.body.Items, it)
 	switch p.Current().Role {
 	case decant.RoleUser, decant.RoleAssistant, decant.RoleSystem:
 		return nil
 	}
-	return parsing.FieldError(it.Span.Start, parsing.Indexed("messages", len(p.body.Items)-1)+".role", "want user, assistant or system")
+	return source.FieldError(it.Span.Start, source.Indexed("messages", len(p.body.Items)-1)+".role", "want user, assistant or system")
 }
 
 // content consumes a message's content and adds its blocks.
@@ -217,7 +216,7 @@ func (p *anthropicParser) content(sc *jsonspan.Scanner) jsonspan.Span {
 	p.DropBlocks()
 	if sc.Kind() == '"' {
 		v = sc.Skip()
-		p.Add(decant.Block{Kind: decant.KindText, Content: p.Builder.Text(v)}, parsing.BlockSpan{Span: v, Text: v, Kind: parsing.BareString, Item: at})
+		p.Add(decant.Block{Kind: decant.KindText, Content: p.Builder.Text(v)}, source.BlockSpan{Span: v, Text: v, Kind: source.BareString, Item: at})
 		return v
 	}
 	if sc.Kind() != '[' { // nothing that the API knows
@@ -225,7 +224,7 @@ func (p *anthropicParser) content(sc *jsonspan.Scanner) jsonspan.Span {
 	}
 	for sc.Open(); sc.Next(); {
 		blk, s := AnthropicBlock(p.Builder, sc)
-		s.Kind, s.Item = parsing.ListPart, at
+		s.Kind, s.Item = source.ListPart, at
 		if p.Size() == 0 && p.hides(&blk, s) {
 			p.Current().Compaction = true
 		}
@@ -237,13 +236,13 @@ func (p *anthropicParser) content(sc *jsonspan.Scanner) jsonspan.Span {
 
 // hides reports whether a message's first block is a compaction block with a summary: the server
 // ignores everything before it (docs/reference/anthropic.md, "Compaction"). One without is a summary that failed.
-func (p *anthropicParser) hides(blk *decant.Block, s parsing.BlockSpan) bool {
+func (p *anthropicParser) hides(blk *decant.Block, s source.BlockSpan) bool {
 	return blk.Kind == decant.KindOpaque && !s.Text.IsZero() && p.Src[s.Text.Start] == '"' &&
 		p.Is(p.Find(s.Span, "type"), `"compaction"`)
 }
 
 // roleAt returns the role at s.
-func roleAt(in *parsing.Source, s jsonspan.Span) decant.Role {
+func roleAt(in *source.Source, s jsonspan.Span) decant.Role {
 	switch string(s.Of(in.Src)) {
 	case `"user"`:
 		return decant.RoleUser

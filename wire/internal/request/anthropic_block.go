@@ -5,8 +5,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/parsing"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // members are where the known members of a content block stand; zero: absent.
@@ -44,9 +43,9 @@ func (m *members) field(name []byte) *jsonspan.Span {
 }
 
 // AnthropicBlock consumes a content block.
-func AnthropicBlock(b *parsing.Builder, sc *jsonspan.Scanner) (decant.Block, parsing.BlockSpan) {
+func AnthropicBlock(b *source.Builder, sc *jsonspan.Scanner) (decant.Block, source.BlockSpan) {
 	var m members
-	s := parsing.BlockSpan{Span: jsonspan.Span{Start: sc.Pos()}}
+	s := source.BlockSpan{Span: jsonspan.Span{Start: sc.Pos()}}
 	for sc.Open(); sc.Next(); {
 		*m.field(sc.Name()) = sc.Skip()
 	}
@@ -64,18 +63,18 @@ func AnthropicBlock(b *parsing.Builder, sc *jsonspan.Scanner) (decant.Block, par
 
 // knownBlock returns a block without its content, and sets in s where the content stands and how.
 // What is not known by type is opaque, and its whole source is its content.
-func knownBlock(b *parsing.Builder, m *members, s *parsing.BlockSpan) decant.Block {
+func knownBlock(b *source.Builder, m *members, s *source.BlockSpan) decant.Block {
 	switch string(m.kind.Of(b.Src)) {
 	case `"text"`:
 		s.Text = m.text
 		return decant.Block{Kind: decant.KindText}
 	case `"tool_use"`:
-		s.Text, s.Form = m.input, contents.FormRaw
+		s.Text, s.Form = m.input, source.FormRaw
 		return decant.Block{Kind: decant.KindUse, CallID: b.Interned(m.id), Name: b.Interned(m.name)}
 	case `"tool_result"`:
 		s.Text = m.content
 		return decant.Block{Kind: decant.KindResult, CallID: b.Interned(m.answers),
-			Error: b.Is(m.failed, "true"), Media: contents.MediaIn(m.content.Of(b.Src)), Loads: contents.ToolsLoaded(m.content.Of(b.Src))}
+			Error: b.Is(m.failed, "true"), Media: source.MediaIn(m.content.Of(b.Src)), Loads: source.ToolsLoaded(m.content.Of(b.Src))}
 	case `"thinking"`:
 		s.Text = m.thinking
 		return decant.Block{Kind: decant.KindThinking, Signed: m.signature.Len() > len(`""`)}
@@ -87,12 +86,12 @@ func knownBlock(b *parsing.Builder, m *members, s *parsing.BlockSpan) decant.Blo
 		s.Text = m.content
 		return decant.Block{Kind: decant.KindOpaque}
 	}
-	s.Text, s.Form = s.Span, contents.FormRaw
+	s.Text, s.Form = s.Span, source.FormRaw
 	return decant.Block{Kind: decant.KindOpaque, CallID: served(b, m)}
 }
 
 // served returns the id of a call that the server answers itself, on the call and on its result; "" for other blocks.
-func served(b *parsing.Builder, m *members) string {
+func served(b *source.Builder, m *members) string {
 	switch kind := m.kind.Of(b.Src); {
 	case string(kind) == `"server_tool_use"`, string(kind) == `"mcp_tool_use"`:
 		return b.Interned(m.id)
@@ -103,15 +102,15 @@ func served(b *parsing.Builder, m *members) string {
 }
 
 // picture returns an image or document block. A document of plain text has content and no media.
-func picture(b *parsing.Builder, s *parsing.BlockSpan) decant.Block {
+func picture(b *source.Builder, s *source.BlockSpan) decant.Block {
 	sc := jsonspan.Scan(b.Src, s.Span.Start)
-	part := contents.NextPart(&sc, b.Src)
+	part := source.NextPart(&sc, b.Src)
 	blk := decant.Block{Kind: decant.KindImage}
 	if part.IsMedia() {
 		blk.Media = part.Media(b.Src)
 		return blk
 	}
 	s.Text = part.Value()
-	blk.Media = contents.MediaIn(s.Text.Of(b.Src))
+	blk.Media = source.MediaIn(s.Text.Of(b.Src))
 	return blk
 }

@@ -6,9 +6,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/render"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // A Body is the layout of a request, with what the request that comes after it may take over.
@@ -18,32 +17,32 @@ type Body struct {
 	// Of a request of the Messages API:
 	read    decant.Conversation // as it was read, whatever the caller does to the document's
 	members []member            // of the request, in order; nil: see topMembers
-	system  []parsing.BlockSpan // of the blocks of the system prompt; without span for a bare string
+	system  []source.BlockSpan  // of the blocks of the system prompt; without span for a bare string
 	tools   []jsonspan.Span     // the definitions of the tools
 	twice   bool                // a message holds its content twice
 }
 
 // document ends the construction of a document with the layout.
-func (l Body) document(b *parsing.Builder) *parsing.Document {
+func (l Body) document(b *source.Builder) *source.Document {
 	d := b.Document(&l)
 	l.Spans, l.read = b.Spans, b.Conv
 	return d
 }
 
 // fix reads the list of tools and gives the fixed part its version. It comes after the system prompt.
-func fix(b *parsing.Builder, tools jsonspan.Span) {
+func fix(b *source.Builder, tools jsonspan.Span) {
 	b.Tools(tools)
-	b.Conv.Fixed.Version = contents.Version(&b.Conv.Fixed)
+	b.Conv.Fixed.Version = source.Version(&b.Conv.Fixed)
 }
 
 // validObject returns src without a byte order mark, and an error when it is not one JSON object.
 func validObject(src []byte) ([]byte, error) {
-	src, err := parsing.Valid(src)
+	src, err := source.Valid(src)
 	if err != nil {
 		return nil, err
 	}
 	if sc := jsonspan.Scan(src, 0); sc.Kind() != '{' {
-		return nil, parsing.FieldError(sc.Pos(), "body", "want a JSON object")
+		return nil, source.FieldError(sc.Pos(), "body", "want a JSON object")
 	}
 	return src, nil
 }

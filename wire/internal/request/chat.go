@@ -3,9 +3,8 @@ package request
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/render"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // ParseChat reads a request body of the Chat Completions API (docs/reference/openai.md, "Chat Completions"), or a request log,
@@ -13,12 +12,12 @@ import (
 //
 // System and developer messages before the first other message are the system prompt; later ones are
 // messages. Reasoning that some servers return beside the content is thinking.
-func ParseChat(src []byte) (*parsing.Document, error) {
+func ParseChat(src []byte) (*source.Document, error) {
 	src, err := validObject(src)
 	if err != nil {
 		return nil, err
 	}
-	p := newChatParser(parsing.NewBuilder(src))
+	p := newChatParser(source.NewBuilder(src))
 	var tools, response jsonspan.Span
 	sc := jsonspan.Scan(src, 0)
 	for sc.Open(); sc.Next(); {
@@ -43,38 +42,31 @@ func ParseChat(src []byte) (*parsing.Document, error) {
 		p.Conv.Model = p.Interned(p.Find(response, "model"))
 	}
 	if p.body.List.IsZero() {
-		return nil, parsing.FieldError(0, "messages", "missing, want a list of messages")
+		return nil, source.FieldError(0, "messages", "missing, want a list of messages")
 	}
 	fix(p.Builder, tools)
-	p.Conv.Agent = parsing.AgentOf(p.Conv.Fixed.System)
+	p.Conv.Agent = source.AgentOf(p.Conv.Fixed.System)
 	return p.body.document(p.Builder), nil
 }
 
 // ParseChatList reads a bare list of messages of the Chat Completions API, which is valid JSON.
-func ParseChatList(src []byte) (*parsing.Document, error) {
-	p := newChatParser(parsing.NewBuilder(src))
+func ParseChatList(src []byte) (*source.Document, error) {
+	p := newChatParser(source.NewBuilder(src))
 	sc := jsonspan.Scan(src, 0)
 	if err := p.messages(&sc); err != nil {
 		return nil, err
 	}
-	p.Conv.Fixed.Version = contents.Version(&p.Conv.Fixed)
-	p.Conv.Agent = parsing.AgentOf(p.Conv.Fixed.System)
+	p.Conv.Fixed.Version = source.Version(&p.Conv.Fixed)
+	p.Conv.Agent = source.AgentOf(p.Conv.Fixed.System)
 	return p.body.document(p.Builder), nil
 }
 
-// AddChatMessages adds the messages of the Chat Completions API in a list to a conversation.
-func AddChatMessages(b *parsing.Builder, list jsonspan.Span) error {
-	p := newChatParser(b)
-	sc := jsonspan.Scan(b.Src, list.Start)
-	return p.messages(&sc)
-}
-
 type chatParser struct {
-	*parsing.Builder
+	*source.Builder
 	body Body
 }
 
-func newChatParser(b *parsing.Builder) chatParser {
+func newChatParser(b *source.Builder) chatParser {
 	return chatParser{Builder: b, body: Body{Body: render.Body{Dialect: chatDialect{}}}}
 }
 
@@ -82,9 +74,9 @@ func newChatParser(b *parsing.Builder) chatParser {
 func (p *chatParser) messages(sc *jsonspan.Scanner) error {
 	p.Restart()
 	p.Conv.Fixed.System = nil
-	p.body.List, p.body.Items = jsonspan.Span{Start: sc.Pos()}, make([]render.Item, 0, parsing.Expected(len(p.Src)))
+	p.body.List, p.body.Items = jsonspan.Span{Start: sc.Pos()}, make([]render.Item, 0, source.Expected(len(p.Src)))
 	if sc.Kind() != '[' {
-		return parsing.FieldError(sc.Pos(), "messages", "want a list of messages")
+		return source.FieldError(sc.Pos(), "messages", "want a list of messages")
 	}
 	for sc.Open(); sc.Next(); {
 		if err := p.message(sc); err != nil {
@@ -99,19 +91,6 @@ func (p *chatParser) messages(sc *jsonspan.Scanner) error {
 type chatMessage struct {
 	item                                                    render.Item
 	role, callID, name, reasoning, refusal, function, other jsonspan.Span
-	callIDs                                                 jsonspan.Span // a list of one, as SWE-agent writes it
-}
-
-// answers returns where the id of the call stands that a result answers.
-func (m *chatMessage) answers(src []byte) jsonspan.Span {
-	if !m.callID.IsZero() || m.callIDs.IsZero() || src[m.callIDs.Start] != '[' {
-		return m.callID
-	}
-	sc := jsonspan.Scan(src, m.callIDs.Start)
-	if sc.Open(); sc.Next() {
-		return sc.Skip()
-	}
-	return jsonspan.Span{}
 }
 
 // field returns where the span of the member with a name goes.
@@ -125,8 +104,6 @@ func (m *chatMessage) field(name []byte) *jsonspan.Span {
 		return &m.item.Calls
 	case "tool_call_id":
 		return &m.callID
-	case "tool_call_ids":
-		return &m.callIDs
 	case "name":
 		return &m.name
 	case "reasoning_content", "reasoning":
@@ -160,7 +137,7 @@ func (p *chatParser) message(sc *jsonspan.Scanner) error {
 	case "tool", "function":
 		p.Start(decant.RoleTool)
 	default:
-		return parsing.FieldError(m.item.Span.Start, parsing.Indexed("messages", len(p.body.Items))+".role",
+		return source.FieldError(m.item.Span.Start, source.Indexed("messages", len(p.body.Items))+".role",
 			"want system, developer, user, assistant or tool")
 	}
 	m.item.Owner = p.Current().Number
@@ -184,9 +161,9 @@ func (p *chatParser) system(m *chatMessage) {
 func (p *chatParser) fill(m *chatMessage) {
 	at := len(p.body.Items) - 1
 	if p.Current().Role == decant.RoleTool {
-		p.Add(decant.Block{Kind: decant.KindResult, CallID: p.Interned(m.answers(p.Src)), Name: p.Interned(m.name),
-			Content: p.Text(m.item.Content), Media: contents.MediaIn(m.item.Content.Of(p.Src))},
-			parsing.BlockSpan{Span: m.item.Span, Text: m.item.Content, Kind: parsing.WholeItem, Item: at})
+		p.Add(decant.Block{Kind: decant.KindResult, CallID: p.Interned(m.callID), Name: p.Interned(m.name),
+			Content: p.Text(m.item.Content), Media: source.MediaIn(m.item.Content.Of(p.Src))},
+			source.BlockSpan{Span: m.item.Span, Text: m.item.Content, Kind: source.WholeItem, Item: at})
 		return
 	}
 	p.memberBlock(decant.KindThinking, m.reasoning, at)
@@ -197,7 +174,7 @@ func (p *chatParser) fill(m *chatMessage) {
 	p.memberBlock(decant.KindText, m.refusal, at)
 	p.calls(m, at)
 	if p.Size() == 0 {
-		p.Add(decant.Block{Kind: decant.KindOpaque}, parsing.BlockSpan{Span: m.item.Content, Kind: parsing.NoContent, Item: at})
+		p.Add(decant.Block{Kind: decant.KindOpaque}, source.BlockSpan{Span: m.item.Content, Kind: source.NoContent, Item: at})
 	}
 }
 
@@ -206,7 +183,7 @@ func (p *chatParser) memberBlock(k decant.Kind, v jsonspan.Span, at int) {
 	if v.Len() <= len(`""`) || p.Src[v.Start] != '"' {
 		return
 	}
-	p.Add(decant.Block{Kind: k, Content: p.Text(v)}, parsing.BlockSpan{Span: v, Text: v, Kind: parsing.MemberValue, Item: at})
+	p.Add(decant.Block{Kind: k, Content: p.Text(v)}, source.BlockSpan{Span: v, Text: v, Kind: source.MemberValue, Item: at})
 }
 
 // contentBlocks returns the blocks of a message's content. Empty text beside calls is none.
@@ -219,7 +196,7 @@ func (p *chatParser) contentBlocks(m *chatMessage) []placed {
 		if v.Len() == len(`""`) && !m.item.Calls.IsZero() {
 			return nil
 		}
-		return []placed{{decant.Block{Kind: decant.KindText, Content: p.Text(v)}, parsing.BlockSpan{Span: v, Text: v, Kind: parsing.BareString}}}
+		return []placed{{decant.Block{Kind: decant.KindText, Content: p.Text(v)}, source.BlockSpan{Span: v, Text: v, Kind: source.BareString}}}
 	}
 	var out []placed
 	sc := jsonspan.Scan(p.Src, v.Start)
@@ -235,11 +212,11 @@ func (p *chatParser) calls(m *chatMessage, at int) {
 		sc := jsonspan.Scan(p.Src, m.item.Calls.Start)
 		for sc.Open(); sc.Next(); {
 			v := sc.Skip()
-			p.call(v, p.inner(v), parsing.BlockSpan{Span: v, Kind: parsing.ListedCall, Item: at})
+			p.call(v, p.inner(v), source.BlockSpan{Span: v, Kind: source.ListedCall, Item: at})
 		}
 	}
 	if !m.function.IsZero() && p.Src[m.function.Start] == '{' {
-		p.call(m.function, m.function, parsing.BlockSpan{Span: m.function, Kind: parsing.MemberValue, Item: at})
+		p.call(m.function, m.function, source.BlockSpan{Span: m.function, Kind: source.MemberValue, Item: at})
 	}
 }
 
@@ -252,13 +229,13 @@ func (p *chatParser) inner(v jsonspan.Span) jsonspan.Span {
 }
 
 // call adds a call: its id is in outer, its name and its arguments are in inner.
-func (p *chatParser) call(outer, inner jsonspan.Span, s parsing.BlockSpan) {
+func (p *chatParser) call(outer, inner jsonspan.Span, s source.BlockSpan) {
 	s.Text = p.Find(inner, "arguments")
 	if s.Text.IsZero() {
 		s.Text = p.Find(inner, "input")
 	}
 	if !s.Text.IsZero() && p.Src[s.Text.Start] == '{' {
-		s.Form = contents.FormRaw // some servers do not wrap arguments into a string
+		s.Form = source.FormRaw // some servers do not wrap arguments into a string
 	}
 	p.Add(decant.Block{Kind: decant.KindUse, CallID: p.Interned(p.Find(outer, "id")), Name: p.Interned(p.Find(inner, "name")),
 		Content: p.ContentAt(s)}, s)

@@ -4,20 +4,18 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/jsonedit"
-	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/render"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // AnthropicDialect writes messages of the Messages API.
 type AnthropicDialect struct{}
 
 // Items returns a message as one element of the list of messages.
-func (a AnthropicDialect) Items(m *decant.Message, source render.Copier) [][]byte {
+func (a AnthropicDialect) Items(m *decant.Message, copied render.Copier) [][]byte {
 	var parts [][]byte
 	for i := range m.Blocks {
-		if p := source.Part(&m.Blocks[i]); p != nil {
+		if p := copied.Part(&m.Blocks[i]); p != nil {
 			parts = append(parts, p)
 		} else if p := a.Part(&m.Blocks[i], m.Role); p != nil {
 			parts = append(parts, p)
@@ -30,12 +28,12 @@ func (a AnthropicDialect) Items(m *decant.Message, source render.Copier) [][]byt
 	if role == decant.RoleTool {
 		role = decant.RoleUser
 	}
-	return [][]byte{new(jsonedit.Object).Str("role", string(role)).Raw("content", jsonedit.List(parts)).End()}
+	return [][]byte{new(source.Object).Str("role", string(role)).Raw("content", source.List(parts)).End()}
 }
 
 // Part returns nil for thinking, which only its own provider can write, and for what has no form here.
 func (a AnthropicDialect) Part(b *decant.Block, _ decant.Role) []byte {
-	o := new(jsonedit.Object)
+	o := new(source.Object)
 	switch b.Kind {
 	case decant.KindUse:
 		o.Str("type", "tool_use").Str("id", b.CallID).Str("name", b.Name).Raw("input", a.Arguments(b.Text()))
@@ -45,23 +43,23 @@ func (a AnthropicDialect) Part(b *decant.Block, _ decant.Role) []byte {
 			o.Raw("is_error", []byte("true"))
 		}
 	case decant.KindText, decant.KindImage:
-		if raw := contents.HeldSource(b); raw != nil {
+		if raw := source.HeldSource(b); raw != nil {
 			return raw
 		}
-		o.Str("type", "text").Str("text", contents.Readable(b))
+		o.Str("type", "text").Str("text", source.Readable(b))
 	case decant.KindOpaque:
-		return source(b)
+		return opaque(b)
 	default:
 		return nil
 	}
 	if b.Cache != "" {
-		o.Raw("cache_control", parsing.CacheControl(b.Cache))
+		o.Raw("cache_control", source.CacheControl(b.Cache))
 	}
 	return o.End()
 }
 
-// source returns an opaque block that is not from the request, nil when it is not in the bytes of this API.
-func source(b *decant.Block) []byte {
+// opaque returns an opaque block that is not from the request, nil when it is not in the bytes of this API.
+func opaque(b *decant.Block) []byte {
 	s, ok := b.Content.(decant.Source)
 	if !ok || !strings.HasSuffix(string(s), "}") {
 		return nil
@@ -70,10 +68,10 @@ func source(b *decant.Block) []byte {
 		return []byte(s)
 	}
 	out := append([]byte(s[:len(s)-1]), `,"cache_control":`...)
-	return append(append(out, parsing.CacheControl(b.Cache)...), '}')
+	return append(append(out, source.CacheControl(b.Cache)...), '}')
 }
 
 // Arguments returns arguments as this API wants them: an object.
-func (AnthropicDialect) Arguments(text string) []byte { return jsonedit.AsObject(text) }
+func (AnthropicDialect) Arguments(text string) []byte { return source.AsObject(text) }
 
 func isBlank(s string) bool { return strings.TrimSpace(s) == "" }

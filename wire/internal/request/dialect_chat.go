@@ -2,9 +2,8 @@ package request
 
 import (
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/jsonedit"
 	"github.com/decantdev/decant/wire/internal/render"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // chatDialect writes messages of the Chat Completions API.
@@ -17,7 +16,7 @@ func (c chatDialect) Items(m *decant.Message, _ render.Copier) [][]byte {
 		b := &m.Blocks[i]
 		switch b.Kind {
 		case decant.KindResult:
-			out = append(out, new(jsonedit.Object).Str("role", "tool").Str("tool_call_id", b.CallID).Str("content", outputText(b)).End())
+			out = append(out, new(source.Object).Str("role", "tool").Str("tool_call_id", b.CallID).Str("content", outputText(b)).End())
 		case decant.KindUse:
 			calls = append(calls, c.call(b))
 		default:
@@ -33,9 +32,9 @@ func (c chatDialect) Items(m *decant.Message, _ render.Copier) [][]byte {
 	if role == decant.RoleTool {
 		role = decant.RoleUser
 	}
-	o := new(jsonedit.Object).Str("role", string(role)).Raw("content", c.content(m, parts))
+	o := new(source.Object).Str("role", string(role)).Raw("content", c.content(m, parts))
 	if len(calls) > 0 {
-		o.Raw("tool_calls", jsonedit.List(calls))
+		o.Raw("tool_calls", source.List(calls))
 	}
 	return append(out, o.End())
 }
@@ -53,25 +52,25 @@ func (chatDialect) content(m *decant.Message, parts [][]byte) []byte {
 				break
 			}
 			if b.Kind == decant.KindText || b.Kind == decant.KindImage {
-				return jsonedit.Quote(contents.Readable(b))
+				return source.Quote(source.Readable(b))
 			}
 		}
 	}
-	return jsonedit.List(parts)
+	return source.List(parts)
 }
 
 func (c chatDialect) call(b *decant.Block) []byte {
-	f := new(jsonedit.Object).Str("name", b.Name).Raw("arguments", c.Arguments(argumentText(b))).End()
-	return new(jsonedit.Object).Str("id", b.CallID).Str("type", "function").Raw("function", f).End()
+	f := new(source.Object).Str("name", b.Name).Raw("arguments", c.Arguments(argumentText(b))).End()
+	return new(source.Object).Str("id", b.CallID).Str("type", "function").Raw("function", f).End()
 }
 
 // imagePart returns an image whose bytes are there as a part of a content.
 func imagePart(b *decant.Block) []byte {
-	u := contents.ImageURL(contents.HeldSource(b))
+	u := source.ImageURL(source.HeldSource(b))
 	if u == "" {
 		return nil
 	}
-	return new(jsonedit.Object).Str("type", "image_url").Raw("image_url", new(jsonedit.Object).Str("url", u).End()).End()
+	return new(source.Object).Str("type", "image_url").Raw("image_url", new(source.Object).Str("url", u).End()).End()
 }
 
 // Part returns a text or an image as a part of a content.
@@ -82,11 +81,11 @@ func (chatDialect) Part(b *decant.Block, _ decant.Role) []byte {
 	if p := imagePart(b); p != nil {
 		return p
 	}
-	return new(jsonedit.Object).Str("type", "text").Str("text", contents.Readable(b)).End()
+	return new(source.Object).Str("type", "text").Str("text", source.Readable(b)).End()
 }
 
 // Arguments returns arguments as this API wants them: a string that holds it.
-func (chatDialect) Arguments(text string) []byte { return jsonedit.Quote(text) }
+func (chatDialect) Arguments(text string) []byte { return source.Quote(text) }
 
 // argumentText returns the arguments of a call; servers refuse an empty text.
 func argumentText(b *decant.Block) string {

@@ -2,9 +2,8 @@ package request
 
 import (
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/jsonedit"
 	"github.com/decantdev/decant/wire/internal/render"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // ResponsesDialect writes items of the Responses API.
@@ -24,11 +23,11 @@ func (r ResponsesDialect) Items(m *decant.Message, _ render.Copier) [][]byte {
 		switch b.Kind {
 		case decant.KindUse:
 			flush()
-			out = append(out, new(jsonedit.Object).Str("type", "function_call").Str("call_id", b.CallID).Str("name", b.Name).
+			out = append(out, new(source.Object).Str("type", "function_call").Str("call_id", b.CallID).Str("name", b.Name).
 				Raw("arguments", r.Arguments(argumentText(b))).End())
 		case decant.KindResult:
 			flush()
-			out = append(out, new(jsonedit.Object).Str("type", "function_call_output").Str("call_id", b.CallID).Str("output", outputText(b)).End())
+			out = append(out, new(source.Object).Str("type", "function_call_output").Str("call_id", b.CallID).Str("output", outputText(b)).End())
 		default:
 			if p := r.Part(b, m.Role); p != nil {
 				parts = append(parts, p)
@@ -47,7 +46,7 @@ func (ResponsesDialect) message(role decant.Role, parts [][]byte) []byte {
 	case decant.RoleTool:
 		name = "user"
 	}
-	return new(jsonedit.Object).Str("type", "message").Str("role", name).Raw("content", jsonedit.List(parts)).End()
+	return new(source.Object).Str("type", "message").Str("role", name).Raw("content", source.List(parts)).End()
 }
 
 // Part returns a text as a part of a content.
@@ -59,8 +58,8 @@ func (ResponsesDialect) Part(b *decant.Block, role decant.Role) []byte {
 	if role == decant.RoleAssistant {
 		kind = "output_text"
 	}
-	return new(jsonedit.Object).Str("type", kind).Str("text", contents.Readable(b)).End()
+	return new(source.Object).Str("type", kind).Str("text", source.Readable(b)).End()
 }
 
 // Arguments returns arguments as this API wants them: a string that holds it.
-func (ResponsesDialect) Arguments(text string) []byte { return jsonedit.Quote(text) }
+func (ResponsesDialect) Arguments(text string) []byte { return source.Quote(text) }

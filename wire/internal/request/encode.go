@@ -5,9 +5,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/jsonedit"
-	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/render"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // defaultMaxOutput is written where the API demands a limit and the conversation knows none.
@@ -19,41 +18,41 @@ func EncodeAnthropic(view *decant.Conversation) []byte {
 	if limit == 0 {
 		limit = defaultMaxOutput
 	}
-	o := new(jsonedit.Object)
+	o := new(source.Object)
 	o.Given("model", view.Model).Raw("max_tokens", fmt.Append(nil, limit))
 	if system := systemText(view); len(system) > 0 {
-		o.Raw("system", jsonedit.List(texts(system, "text")))
+		o.Raw("system", source.List(texts(system, "text")))
 	}
 	tools(o, view, func(t tool) []byte {
-		return new(jsonedit.Object).Str("name", t.name).Str("description", t.description).Raw("input_schema", t.schema).End()
+		return new(source.Object).Str("name", t.name).Str("description", t.description).Raw("input_schema", t.schema).End()
 	})
 	ms := alternate(normalize(view))
-	return o.Raw("messages", jsonedit.List(allItems(ms, AnthropicDialect{}))).End()
+	return o.Raw("messages", source.List(allItems(ms, AnthropicDialect{}))).End()
 }
 
 // EncodeChat writes a request of the Chat Completions API. Images are written where images says so and their bytes are there.
 func EncodeChat(view *decant.Conversation, images bool) []byte {
-	o := new(jsonedit.Object)
+	o := new(source.Object)
 	o.Given("model", view.Model)
 	if view.MaxOutput > 0 {
 		o.Raw("max_completion_tokens", fmt.Append(nil, view.MaxOutput))
 	}
 	var items [][]byte
 	for _, s := range systemText(view) {
-		items = append(items, new(jsonedit.Object).Str("role", "system").Str("content", s).End())
+		items = append(items, new(source.Object).Str("role", "system").Str("content", s).End())
 	}
 	items = append(items, allItems(normalized(view, images), chatDialect{})...)
-	o.Raw("messages", jsonedit.List(items))
+	o.Raw("messages", source.List(items))
 	tools(o, view, func(t tool) []byte {
-		f := new(jsonedit.Object).Str("name", t.name).Str("description", t.description).Raw("parameters", t.schema).End()
-		return new(jsonedit.Object).Str("type", "function").Raw("function", f).End()
+		f := new(source.Object).Str("name", t.name).Str("description", t.description).Raw("parameters", t.schema).End()
+		return new(source.Object).Str("type", "function").Raw("function", f).End()
 	})
 	return o.End()
 }
 
 // EncodeResponses writes a request of the Responses API.
 func EncodeResponses(view *decant.Conversation) []byte {
-	o := new(jsonedit.Object)
+	o := new(source.Object)
 	o.Given("model", view.Model)
 	if view.MaxOutput > 0 {
 		o.Raw("max_output_tokens", fmt.Append(nil, view.MaxOutput))
@@ -62,9 +61,9 @@ func EncodeResponses(view *decant.Conversation) []byte {
 	if len(system) > 0 {
 		o.Str("instructions", joinTexts(system))
 	}
-	o.Raw("input", jsonedit.List(allItems(normalize(view), ResponsesDialect{})))
+	o.Raw("input", source.List(allItems(normalize(view), ResponsesDialect{})))
 	tools(o, view, func(t tool) []byte {
-		return new(jsonedit.Object).Str("type", "function").Str("name", t.name).Str("description", t.description).
+		return new(source.Object).Str("type", "function").Str("name", t.name).Str("description", t.description).
 			Raw("parameters", t.schema).End()
 	})
 	return o.End()
@@ -72,7 +71,7 @@ func EncodeResponses(view *decant.Conversation) []byte {
 
 // tools adds the list of tools to a request, each written by write; nothing when there are none. Tools that the
 // server runs have no schema and are left out.
-func tools(o *jsonedit.Object, view *decant.Conversation, write func(tool) []byte) {
+func tools(o *source.Object, view *decant.Conversation, write func(tool) []byte) {
 	var out [][]byte
 	for i := range view.Fixed.Tools {
 		if t := toolOf(&view.Fixed.Tools[i]); t.schema != nil {
@@ -80,7 +79,7 @@ func tools(o *jsonedit.Object, view *decant.Conversation, write func(tool) []byt
 		}
 	}
 	if len(out) > 0 {
-		o.Raw("tools", jsonedit.List(out))
+		o.Raw("tools", source.List(out))
 	}
 }
 
@@ -92,7 +91,7 @@ type tool struct {
 
 // toolOf takes a definition of any API apart.
 func toolOf(def *decant.Tool) tool {
-	in := parsing.NewSource([]byte(def.Schema.Text()), 0)
+	in := source.NewSource([]byte(def.Schema.Text()), 0)
 	at := jsonspan.Span{End: len(in.Src)}
 	if f := in.Find(at, "function"); !f.IsZero() {
 		at = f
@@ -121,7 +120,7 @@ func systemText(view *decant.Conversation) []string {
 func texts(ss []string, kind string) [][]byte {
 	var out [][]byte
 	for _, s := range ss {
-		out = append(out, new(jsonedit.Object).Str("type", kind).Str("text", s).End())
+		out = append(out, new(source.Object).Str("type", kind).Str("text", s).End())
 	}
 	return out
 }

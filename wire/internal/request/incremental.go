@@ -6,9 +6,8 @@ import (
 	"sort"
 
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/render"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // An earlier is the request before the one that is read. The zero value is none.
@@ -19,7 +18,7 @@ type earlier struct {
 
 // Next reads in src the request that comes after the one of the layout, which was read from was. It returns nil
 // where it would have to be read as a whole.
-func (b *Body) Next(was, src []byte) *parsing.Document {
+func (b *Body) Next(was, src []byte) *source.Document {
 	if b.twice {
 		return nil
 	}
@@ -29,7 +28,7 @@ func (b *Body) Next(was, src []byte) *parsing.Document {
 // parse reads a request of the Messages API, after the earlier one if there is one, in one pass: it checks
 // what it reads and takes over what is known. It returns nil when something is not in order; what that is,
 // if it is wrong at all, is left to the slower way to say, which checks the whole text first.
-func (was earlier) parse(src []byte) *parsing.Document {
+func (was earlier) parse(src []byte) *source.Document {
 	p := newAnthropicParser(was.builder(src))
 	p.was = was
 	p.sameSystem, p.sameTools = was.lacks("system"), was.lacks("tools")
@@ -41,11 +40,11 @@ func (was earlier) parse(src []byte) *parsing.Document {
 }
 
 // builder returns a builder over src. After an earlier request few of the names will be read again.
-func (was *earlier) builder(src []byte) *parsing.Builder {
+func (was *earlier) builder(src []byte) *source.Builder {
 	if was.Body == nil {
-		return parsing.NewBuilder(src)
+		return source.NewBuilder(src)
 	}
-	return parsing.NewBuilderFor(src, 0)
+	return source.NewBuilderFor(src, 0)
 }
 
 // member returns where in the earlier request the value of a member stands, the last one of several.
@@ -99,9 +98,9 @@ func (p *anthropicParser) keepTools(by int) {
 	p.body.tools = slices.Clone(p.was.tools)
 	p.Conv.Fixed.Tools = slices.Clone(p.was.read.Fixed.Tools)
 	for i := range p.body.tools {
-		def := parsing.Moved(p.body.tools[i], by)
+		def := source.Moved(p.body.tools[i], by)
 		p.body.tools[i] = def
-		p.Conv.Fixed.Tools[i].Schema = p.Builder.Content(def, contents.FormRaw)
+		p.Conv.Fixed.Tools[i].Schema = p.Builder.Content(def, source.FormRaw)
 	}
 }
 
@@ -111,7 +110,7 @@ func (p *anthropicParser) keepMessages(n int) {
 	was := &p.was
 	by := p.body.List.Start - was.List.Start
 	size := len(p.Src) - by - was.Items[n-1].Span.End - (len(was.src) - was.List.End)
-	more := parsing.Expected(max(size, 0))
+	more := source.Expected(max(size, 0))
 	p.body.Items = append(make([]render.Item, 0, n+more), was.Items[:n]...)
 	for i := range p.body.Items {
 		p.body.Items[i].Move(by)

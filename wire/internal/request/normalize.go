@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/wire/internal/contents"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // noResult stands for the result of a call that was interrupted.
@@ -45,12 +45,12 @@ func (l *normalizer) flush(out []decant.Message) []decant.Message {
 
 // show notes the images of a result, to be shown behind it.
 func (l *normalizer) show(result *decant.Block, id string) {
-	h, ok := contents.Holding(result)
+	h, ok := source.Holding(result)
 	if !l.images || !ok {
 		return
 	}
 	for _, b := range h {
-		if contents.ImageURL(contents.HeldSource(&b)) != "" {
+		if source.ImageURL(source.HeldSource(&b)) != "" {
 			l.shown = append(l.shown, decant.Block{Kind: decant.KindText, Author: decant.AuthorTool, Content: decant.Text("[image in the result of " + id + "]")}, b)
 		}
 	}
@@ -83,7 +83,7 @@ func (l *normalizer) message(was *decant.Message) []decant.Message {
 		if b.Kind == decant.KindResult && !l.orphan[b] {
 			continue // it stands behind its call
 		}
-		if l.images && b.Kind == decant.KindImage && contents.HeldSource(b) != nil {
+		if l.images && b.Kind == decant.KindImage && source.HeldSource(b) != nil {
 			m.Blocks = append(m.Blocks, *b)
 			continue
 		}
@@ -146,7 +146,7 @@ func spoken(b *decant.Block, in *decant.Message) (decant.Block, bool) {
 	case b.Kind == decant.KindUse:
 		return decant.Block{Kind: decant.KindText, Author: b.Author, Content: decant.Text(b.Name + " " + b.Text())}, true
 	}
-	t := contents.Readable(b)
+	t := source.Readable(b)
 	return decant.Block{Kind: decant.KindText, Author: b.Author, Content: decant.Text(t)}, !isBlank(t)
 }
 
@@ -162,7 +162,7 @@ func (n *namer) call(use, result *decant.Block) (decant.Block, decant.Block) {
 		r = *result
 		r.Cache = ""
 		if t := r.Text(); r.Media.Count > 0 {
-			r.Content = decant.Text(contents.AppendLine([]byte(t), contents.MediaText(r.Media)))
+			r.Content = decant.Text(source.AppendLine([]byte(t), source.MediaText(r.Media)))
 		}
 	}
 	r.CallID, r.Name = u.CallID, u.Name

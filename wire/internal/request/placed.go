@@ -3,20 +3,19 @@ package request
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/parsing"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // A placed block is one that is not yet added to its message.
 type placed struct {
 	block decant.Block
-	at    parsing.BlockSpan
+	at    source.BlockSpan
 }
 
 // nextPart consumes an element of a content list, of this API or of the Responses API.
-func nextPart(b *parsing.Builder, sc *jsonspan.Scanner) placed {
-	part := contents.NextPart(sc, b.Src)
-	s := parsing.BlockSpan{Span: part.Span, Kind: parsing.ListPart}
+func nextPart(b *source.Builder, sc *jsonspan.Scanner) placed {
+	part := source.NextPart(sc, b.Src)
+	s := source.BlockSpan{Span: part.Span, Kind: source.ListPart}
 	switch {
 	case part.IsText() && !part.Text.IsZero():
 		s.Text = part.Text
@@ -24,6 +23,6 @@ func nextPart(b *parsing.Builder, sc *jsonspan.Scanner) placed {
 	case part.IsMedia():
 		return placed{decant.Block{Kind: decant.KindImage, Media: part.Media(b.Src)}, s}
 	}
-	s.Text, s.Form = s.Span, contents.FormRaw
+	s.Text, s.Form = s.Span, source.FormRaw
 	return placed{decant.Block{Kind: decant.KindOpaque, Content: b.ContentAt(s)}, s}
 }

@@ -3,10 +3,8 @@ package request
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/jsonedit"
-	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/render"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // ParseResponses reads a request body of the Responses API (docs/reference/openai.md, "Responses").
@@ -15,12 +13,12 @@ import (
 // call is a message of its own, and so is every message of another role. What configures the model (see [Configures]) is
 // the fixed part where it stands before the first item of the model, and a message that every view has behind that. So is a
 // compaction item: only the provider can read what it stands for.
-func ParseResponses(src []byte) (*parsing.Document, error) {
+func ParseResponses(src []byte) (*source.Document, error) {
 	src, err := validObject(src)
 	if err != nil {
 		return nil, err
 	}
-	p := responsesParser{Builder: parsing.NewBuilder(src), body: Body{Body: render.Body{Dialect: ResponsesDialect{}}}}
+	p := responsesParser{Builder: source.NewBuilder(src), body: Body{Body: render.Body{Dialect: ResponsesDialect{}}}}
 	var tools, instructions jsonspan.Span
 	sc := jsonspan.Scan(src, 0)
 	for sc.Open(); sc.Next(); {
@@ -44,20 +42,20 @@ func ParseResponses(src []byte) (*parsing.Document, error) {
 		}
 	}
 	if p.body.List.IsZero() {
-		return nil, parsing.FieldError(0, "input", "missing, want a list of items or a text")
+		return nil, source.FieldError(0, "input", "missing, want a list of items or a text")
 	}
 	if !instructions.IsZero() && src[instructions.Start] == '"' {
 		p.Conv.Fixed.System = append([]decant.Block{
 			{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.Text(instructions)},
 		}, p.Conv.Fixed.System...)
 	}
-	p.Conv.Agent = parsing.AgentOf(p.Conv.Fixed.System)
+	p.Conv.Agent = source.AgentOf(p.Conv.Fixed.System)
 	fix(p.Builder, tools)
 	return p.body.document(p.Builder), nil
 }
 
 type responsesParser struct {
-	*parsing.Builder
+	*source.Builder
 	body  Body
 	works bool // an item of the model was read
 }
@@ -73,16 +71,16 @@ func (p *responsesParser) input(sc *jsonspan.Scanner) error {
 		v := sc.Skip()
 		p.body.List, p.body.Bare = v, true
 		p.body.Items = []render.Item{{Span: v, Owner: p.Start(decant.RoleUser).Number, Content: v}}
-		p.Add(decant.Block{Kind: decant.KindText, Content: p.Text(v)}, parsing.BlockSpan{Span: v, Text: v, Kind: parsing.BareString})
+		p.Add(decant.Block{Kind: decant.KindText, Content: p.Text(v)}, source.BlockSpan{Span: v, Text: v, Kind: source.BareString})
 		return nil
 	case '[':
-		p.body.Items = make([]render.Item, 0, parsing.Expected(len(p.Src)))
+		p.body.Items = make([]render.Item, 0, source.Expected(len(p.Src)))
 	default:
-		return parsing.FieldError(sc.Pos(), "input", "want a list of items or a text")
+		return source.FieldError(sc.Pos(), "input", "want a list of items or a text")
 	}
 	for sc.Open(); sc.Next(); {
 		if sc.Kind() != '{' {
-			return parsing.FieldError(sc.Pos(), parsing.Indexed("input", len(p.body.Items)), "want an object")
+			return source.FieldError(sc.Pos(), source.Indexed("input", len(p.body.Items)), "want an object")
 		}
 		if err := p.item(sc); err != nil {
 			return err
@@ -191,7 +189,7 @@ func (p *responsesParser) message(it *responseItem) error {
 	case "user":
 		p.Start(decant.RoleUser)
 	default:
-		return parsing.FieldError(it.span.Start, parsing.Indexed("input", len(p.body.Items))+".role", "want user, assistant, system or developer")
+		return source.FieldError(it.span.Start, source.Indexed("input", len(p.body.Items))+".role", "want user, assistant, system or developer")
 	}
 	p.content(it)
 	return nil
@@ -205,7 +203,7 @@ func (p *responsesParser) content(it *responseItem) {
 		p.Add(e.block, e.at)
 	}
 	if p.Size() == n {
-		p.Add(decant.Block{Kind: decant.KindOpaque}, parsing.BlockSpan{Span: it.content, Kind: parsing.NoContent, Item: at})
+		p.Add(decant.Block{Kind: decant.KindOpaque}, source.BlockSpan{Span: it.content, Kind: source.NoContent, Item: at})
 	}
 }
 
@@ -237,7 +235,7 @@ func (p *responsesParser) parts(v jsonspan.Span) []placed {
 		return nil
 	}
 	if p.Src[v.Start] == '"' {
-		return []placed{{decant.Block{Kind: decant.KindText, Content: p.Text(v)}, parsing.BlockSpan{Span: v, Text: v, Kind: parsing.BareString}}}
+		return []placed{{decant.Block{Kind: decant.KindText, Content: p.Text(v)}, source.BlockSpan{Span: v, Text: v, Kind: source.BareString}}}
 	}
 	var out []placed
 	sc := jsonspan.Scan(p.Src, v.Start)
@@ -250,8 +248,8 @@ func (p *responsesParser) parts(v jsonspan.Span) []placed {
 // block returns the block that an item of a type other than message is. Calls whose output is text are
 // uses and results; those with an output of another shape, and what the server does itself, are opaque,
 // both the call and its output, and stay together in one message.
-func (p *responsesParser) block(kind string, it *responseItem) (decant.Block, parsing.BlockSpan) {
-	s := parsing.BlockSpan{Span: it.span, Kind: parsing.WholeItem}
+func (p *responsesParser) block(kind string, it *responseItem) (decant.Block, source.BlockSpan) {
+	s := source.BlockSpan{Span: it.span, Kind: source.WholeItem}
 	blk := decant.Block{Author: decant.AuthorModel}
 	switch kind {
 	case "reasoning":
@@ -262,14 +260,14 @@ func (p *responsesParser) block(kind string, it *responseItem) (decant.Block, pa
 	case "custom_tool_call":
 		blk.Kind, s.Text = decant.KindUse, it.input
 	case "local_shell_call":
-		blk.Kind, s.Text, s.Form = decant.KindUse, it.action, contents.FormRaw
+		blk.Kind, s.Text, s.Form = decant.KindUse, it.action, source.FormRaw
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
-		blk.Kind, blk.Author, blk.Media = decant.KindResult, decant.AuthorTool, contents.MediaIn(it.output.Of(p.Src))
+		blk.Kind, blk.Author, blk.Media = decant.KindResult, decant.AuthorTool, source.MediaIn(it.output.Of(p.Src))
 		s.Text = it.output
 	case "compaction", "compaction_trigger":
 		blk.Kind = decant.KindOpaque // encrypted: nothing to read
 	default:
-		blk.Kind, s.Text, s.Form = decant.KindOpaque, it.span, contents.FormRaw
+		blk.Kind, s.Text, s.Form = decant.KindOpaque, it.span, source.FormRaw
 	}
 	if blk.Kind == decant.KindUse || blk.Kind == decant.KindResult {
 		blk.CallID, blk.Name = p.Interned(it.callID), p.Interned(it.name)
@@ -285,7 +283,7 @@ func (p *responsesParser) block(kind string, it *responseItem) (decant.Block, pa
 // summary, which is an empty list when the server gave none.
 func (p *responsesParser) reasoning(it *responseItem) jsonspan.Span {
 	for _, v := range []jsonspan.Span{it.content, it.summary} {
-		if !v.IsZero() && p.Src[v.Start] == '[' && len(jsonedit.Elements(p.Src, v)) > 0 {
+		if !v.IsZero() && p.Src[v.Start] == '[' && len(source.Elements(p.Src, v)) > 0 {
 			return v
 		}
 	}

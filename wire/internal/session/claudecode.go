@@ -6,8 +6,8 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/typed"
-	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/request"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // ParseClaudeCode reads a session file of Claude Code.
@@ -23,7 +23,7 @@ import (
 //
 // The first message behind a compact_boundary record is what the client put in place of everything
 // before it.
-func ParseClaudeCode(src []byte) (*parsing.Document, error) {
+func ParseClaudeCode(src []byte) (*source.Document, error) {
 	s, err := openSession(src, typed.ClaudeCode)
 	if err != nil {
 		return nil, err
@@ -34,9 +34,9 @@ func ParseClaudeCode(src []byte) (*parsing.Document, error) {
 		p.message(&p.groups[i])
 	}
 	if len(p.groups) == 0 {
-		return nil, fmt.Errorf("no line holds a message of a user or an assistant: %w", parsing.ErrFormat)
+		return nil, fmt.Errorf("no line holds a message of a user or an assistant: %w", source.ErrFormat)
 	}
-	whole := p.followed() && p.repeated == parsing.Tally{}
+	whole := p.followed() && p.repeated == source.Tally{}
 	return s.close(claudeCode{left: p.left, queue: p.queue.lines, whole: whole}), nil
 }
 
@@ -49,9 +49,9 @@ type claudeParser struct {
 	queue    claudeQueue
 	known    map[string]bool // uuids of lines that were read, and lines of the queue
 	left     map[int]bool    // records on branches that the user left
-	side     parsing.Tally   // lines of sub-agents
-	repeated parsing.Tally   // lines that stand in the file twice
-	gone     parsing.Tally   // lines with messages on branches that the user left
+	side     source.Tally    // lines of sub-agents
+	repeated source.Tally    // lines that stand in the file twice
+	gone     source.Tally    // lines with messages on branches that the user left
 	boundary bool            // the next message follows a compaction
 	bounded  bool            // there was a compaction
 }
@@ -292,7 +292,7 @@ func (p *claudeParser) content(l *claudeLine) {
 	sc := jsonspan.Scan(p.Src, l.content.Start)
 	if sc.Kind() == '"' {
 		blk := decant.Block{Kind: decant.KindText, Content: p.Text(l.content)}
-		p.put(blk, parsing.BlockSpan{Span: l.content, Text: l.content, Kind: parsing.BareString, Item: at}, client)
+		p.put(blk, source.BlockSpan{Span: l.content, Text: l.content, Kind: source.BareString, Item: at}, client)
 		return
 	}
 	if sc.Kind() != '[' {
@@ -300,13 +300,13 @@ func (p *claudeParser) content(l *claudeLine) {
 	}
 	for sc.Open(); sc.Next(); {
 		blk, where := request.AnthropicBlock(p.Builder, &sc)
-		where.Kind, where.Item = parsing.ListPart, at
+		where.Kind, where.Item = source.ListPart, at
 		p.put(blk, where, client)
 	}
 }
 
 // put adds a block of a line.
-func (p *claudeParser) put(blk decant.Block, where parsing.BlockSpan, client bool) {
+func (p *claudeParser) put(blk decant.Block, where source.BlockSpan, client bool) {
 	if client && blk.Kind == decant.KindText && !typed.Queued(typed.ClaudeCode, blk.Text()) {
 		blk.Author = decant.AuthorClient
 	}

@@ -4,7 +4,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/typed"
-	"github.com/decantdev/decant/wire/internal/parsing"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // A claudeLink is the place of a record in the tree of lines.
@@ -54,14 +54,14 @@ func (p *claudeParser) saidOn(l *claudeLine) (text string, ok bool) {
 	}
 	if p.Src[l.content.Start] == '"' {
 		text = p.Decoded(l.content)
-		return text, parsing.AuthorOf(typed.ClaudeCode, text) == decant.AuthorUser
+		return text, source.AuthorOf(typed.ClaudeCode, text) == decant.AuthorUser
 	}
 	for _, b := range p.List(l.content) {
 		m := p.Members(b, "type", "text")
 		if p.Is(m[0], `"tool_result"`) {
 			return "", false
 		}
-		if t := p.Decoded(m[1]); parsing.AuthorOf(typed.ClaudeCode, t) == decant.AuthorUser {
+		if t := p.Decoded(m[1]); source.AuthorOf(typed.ClaudeCode, t) == decant.AuthorUser {
 			text, ok = text+t+"\n", true
 		}
 	}

@@ -3,7 +3,7 @@ package session
 import (
 	"slices"
 
-	"github.com/decantdev/decant/wire/internal/parsing"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // followed reports whether the client finds all live messages when it resumes: it follows parents from the newest message,
@@ -14,14 +14,14 @@ func (p *claudeParser) followed() bool {
 	for live > 0 && !p.groups[live].compaction {
 		live--
 	}
-	var lost parsing.Tally
+	var lost source.Tally
 	for i := live; i < len(p.groups) && len(found) > 0; i++ {
 		if g := &p.groups[i]; !p.finds(g, found) {
 			lost.Add(g.lines[0].record)
 		}
 	}
 	p.NoteAll(lost, "messages from here on are lost to the client, which follows the parents of lines back from the newest")
-	return lost == parsing.Tally{}
+	return lost == source.Tally{}
 }
 
 // finds reports whether the client finds a message: on its way back or, if it is the result of a call, beside that. Then

@@ -8,7 +8,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/typed"
-	"github.com/decantdev/decant/wire/internal/parsing"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // queueOperation is the type of the lines that tell what happens to the queue.
@@ -99,7 +99,7 @@ func (p *claudeParser) queued(l *claudeLine) {
 
 // person reports whether a person typed a text in the queue, where notes about tasks stand, too.
 func person(text string) bool {
-	return text != "" && !strings.HasPrefix(text, `{"task_id":`) && parsing.AuthorOf(typed.ClaudeCode, text) == decant.AuthorUser
+	return text != "" && !strings.HasPrefix(text, `{"task_id":`) && source.AuthorOf(typed.ClaudeCode, text) == decant.AuthorUser
 }
 
 // take takes a text from those waiting, the oldest where the log does not say which.

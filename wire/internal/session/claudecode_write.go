@@ -7,9 +7,9 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/jsonedit"
 	"github.com/decantdev/decant/wire/internal/render"
 	"github.com/decantdev/decant/wire/internal/request"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // claudeCode writes sessions of Claude Code.
@@ -57,7 +57,7 @@ type claudeHead struct {
 }
 
 func (c *claudeWriter) head(rec int) claudeHead {
-	m := jsonedit.Members(c.Src, c.records[rec].At, "uuid", "parentUuid", "isSidechain", "userType", "cwd", "sessionId",
+	m := source.Members(c.Src, c.records[rec].At, "uuid", "parentUuid", "isSidechain", "userType", "cwd", "sessionId",
 		"version", "gitBranch", "slug", "type", "subtype", "timestamp")
 	return claudeHead{m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], m[9], m[10], m[11]}
 }
@@ -155,9 +155,9 @@ func (c *claudeWriter) line(rec int, h claudeHead, placed bool) {
 		c.out.line(c.at(at))
 	case h.parent.IsZero():
 		begin := jsonspan.Span{Start: at.Start + 1, End: at.Start + 1}
-		c.out.line(c.at(at, jsonedit.Edit{At: begin, Text: slices.Concat([]byte(`"parentUuid":`), c.chain.last, []byte(","))}))
+		c.out.line(c.at(at, source.Edit{At: begin, Text: slices.Concat([]byte(`"parentUuid":`), c.chain.last, []byte(","))}))
 	default:
-		c.out.line(c.at(at, jsonedit.Edit{At: h.parent, Text: c.chain.last}))
+		c.out.line(c.at(at, source.Edit{At: h.parent, Text: c.chain.last}))
 	}
 }
 
@@ -169,10 +169,10 @@ func (c *claudeWriter) begin() {
 	c.began = true
 	h := c.cover
 	id := c.uuid("boundary", c.point.Text())
-	o := c.open([]byte("null"), func(o *jsonedit.Object) { o.Raw("logicalParentUuid", or(h.uuid.Of(c.Src), "null")) })
+	o := c.open([]byte("null"), func(o *source.Object) { o.Raw("logicalParentUuid", or(h.uuid.Of(c.Src), "null")) })
 	o.Str("type", "system").Str("subtype", "compact_boundary").Str("content", "Conversation compacted")
 	o.Raw("isMeta", []byte("false")).Raw("timestamp", or(c.moment(), "null")).Raw("uuid", id).Str("level", "info")
-	meta := new(jsonedit.Object).Str("trigger", "manual").Raw("preTokens", strconv.AppendInt(nil, int64(c.before()), 10)).End()
+	meta := new(source.Object).Str("trigger", "manual").Raw("preTokens", strconv.AppendInt(nil, int64(c.before()), 10)).End()
 	c.out.line(o.Raw("compactMetadata", meta).End())
 	c.chain.follow(id)
 }
@@ -191,7 +191,7 @@ func (c *claudeWriter) add(ms []*decant.Message) {
 		if role == "assistant" {
 			o.Raw("message", answerOf(id, content))
 		} else {
-			o.Raw("message", new(jsonedit.Object).Str("role", role).Raw("content", content).End())
+			o.Raw("message", new(source.Object).Str("role", role).Raw("content", content).End())
 		}
 		switch {
 		case m == c.point:
@@ -212,7 +212,7 @@ func (c *claudeWriter) content(m *decant.Message) (content []byte, role string) 
 		role = "assistant"
 	}
 	if len(m.Blocks) == 1 && m.Blocks[0].Kind == decant.KindText && role == "user" {
-		return jsonedit.Quote(m.Blocks[0].Text()), role
+		return source.Quote(m.Blocks[0].Text()), role
 	}
 	var parts [][]byte
 	for i := range m.Blocks {
@@ -228,19 +228,19 @@ func (c *claudeWriter) content(m *decant.Message) (content []byte, role string) 
 	if len(parts) == 0 {
 		return nil, role
 	}
-	return jsonedit.List(parts), role
+	return source.List(parts), role
 }
 
 // answerOf returns an answer as the client writes those that it gives itself in the model's place.
 func answerOf(id, content []byte) []byte {
-	usage := new(jsonedit.Object).Raw("input_tokens", []byte("0")).Raw("output_tokens", []byte("0")).End()
-	return new(jsonedit.Object).Str("model", "<synthetic>").Raw("id", id).Str("type", "message").Str("role", "assistant").
+	usage := new(source.Object).Raw("input_tokens", []byte("0")).Raw("output_tokens", []byte("0")).End()
+	return new(source.Object).Str("model", "<synthetic>").Raw("id", id).Str("type", "message").Str("role", "assistant").
 		Raw("content", content).Str("stop_reason", "end_turn").Raw("stop_sequence", []byte("null")).Raw("usage", usage).End()
 }
 
 // open begins a line that repeats what its neighbours say about the session.
-func (c *claudeWriter) open(parent []byte, more func(*jsonedit.Object)) *jsonedit.Object {
-	o := new(jsonedit.Object).Raw("parentUuid", parent)
+func (c *claudeWriter) open(parent []byte, more func(*source.Object)) *source.Object {
+	o := new(source.Object).Raw("parentUuid", parent)
 	if more != nil {
 		more(o)
 	}

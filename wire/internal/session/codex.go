@@ -7,8 +7,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/typed"
-	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/parsing"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // ParseCodex reads a rollout file of the Codex command line.
@@ -25,7 +24,7 @@ import (
 // messages of their own; the first of them carries the mark [decant.Message.Compaction]. In older
 // files it has only a summary. A thread_rolled_back event takes back the newest turns: their
 // messages are left out.
-func ParseCodex(src []byte) (*parsing.Document, error) {
+func ParseCodex(src []byte) (*source.Document, error) {
 	s, err := openSession(src, typed.Codex)
 	if err != nil {
 		return nil, err
@@ -36,9 +35,9 @@ func ParseCodex(src []byte) (*parsing.Document, error) {
 		p.record(i, back[i])
 	}
 	if len(p.Conv.Messages) == 0 && !p.meta {
-		return nil, fmt.Errorf("no line holds an item of a conversation: %w", parsing.ErrFormat)
+		return nil, fmt.Errorf("no line holds an item of a conversation: %w", source.ErrFormat)
 	}
-	p.Conv.Fixed.Version = contents.Version(&p.Conv.Fixed)
+	p.Conv.Fixed.Version = source.Version(&p.Conv.Fixed)
 	return s.close(codex{p.fixed, p.numbered}), nil
 }
 
@@ -142,7 +141,7 @@ func (p *codexParser) compacted(rec int, payload, time jsonspan.Span) {
 	}
 	p.message(decant.RoleUser, time)
 	p.Add(decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.Text(m[0])},
-		parsing.BlockSpan{Span: m[0], Text: m[0], Kind: parsing.MemberValue, Item: p.hold(rec, payload, jsonspan.Span{})})
+		source.BlockSpan{Span: m[0], Text: m[0], Kind: source.MemberValue, Item: p.hold(rec, payload, jsonspan.Span{})})
 }
 
 // message starts a message.
@@ -204,7 +203,7 @@ func (p *codexParser) userItem(v jsonspan.Span) bool {
 		return false
 	}
 	for _, e := range p.List(m[2]) {
-		if text := p.Find(e, "text"); !text.IsZero() && parsing.AuthorOf(typed.Codex, p.Decoded(text)) == decant.AuthorUser {
+		if text := p.Find(e, "text"); !text.IsZero() && source.AuthorOf(typed.Codex, p.Decoded(text)) == decant.AuthorUser {
 			return true
 		}
 	}

@@ -7,10 +7,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/jsonedit"
-	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/request"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // item reads one item of the Responses API.
@@ -95,7 +93,7 @@ func (p *codexParser) messageItem(rec int, v jsonspan.Span, kind string, m []jso
 	}
 	at := p.hold(rec, v, m[2])
 	if !m[2].IsZero() && p.Src[m[2].Start] == '"' {
-		p.Add(decant.Block{Kind: decant.KindText, Content: p.Text(m[2])}, parsing.BlockSpan{Span: m[2], Text: m[2], Kind: parsing.BareString, Item: at})
+		p.Add(decant.Block{Kind: decant.KindText, Content: p.Text(m[2])}, source.BlockSpan{Span: m[2], Text: m[2], Kind: source.BareString, Item: at})
 		return
 	}
 	for _, e := range p.List(m[2]) {
@@ -103,16 +101,16 @@ func (p *codexParser) messageItem(rec int, v jsonspan.Span, kind string, m []jso
 		if kind == "agent_message" {
 			blk.Author = decant.AuthorClient
 		}
-		where.Kind, where.Item = parsing.ListPart, at
+		where.Kind, where.Item = source.ListPart, at
 		p.Add(blk, where)
 	}
 }
 
 // codexPart reads an element of a message's content.
-func (p *codexParser) codexPart(v jsonspan.Span) (decant.Block, parsing.BlockSpan) {
+func (p *codexParser) codexPart(v jsonspan.Span) (decant.Block, source.BlockSpan) {
 	sc := jsonspan.Scan(p.Src, v.Start)
-	part := contents.NextPart(&sc, p.Src)
-	s := parsing.BlockSpan{Span: v}
+	part := source.NextPart(&sc, p.Src)
+	s := source.BlockSpan{Span: v}
 	switch {
 	case part.IsText():
 		s.Text = part.Text
@@ -120,22 +118,22 @@ func (p *codexParser) codexPart(v jsonspan.Span) (decant.Block, parsing.BlockSpa
 	case part.IsMedia():
 		return decant.Block{Kind: decant.KindImage, Media: part.Media(p.Src)}, s
 	}
-	s.Text, s.Form = v, contents.FormRaw
-	return decant.Block{Kind: decant.KindOpaque, Content: p.Content(v, contents.FormRaw), Signed: part.Kind == "encrypted_content"}, s
+	s.Text, s.Form = v, source.FormRaw
+	return decant.Block{Kind: decant.KindOpaque, Content: p.Content(v, source.FormRaw), Signed: part.Kind == "encrypted_content"}, s
 }
 
 // codexBlock reads an item that is one block: a call, its output, reasoning, or something else, which
 // is opaque. Tools that the provider runs leave a call without an id and no output, and what a search
 // for tools returns has to stay a list of tools, so these are opaque as well.
-func (p *codexParser) codexBlock(kind string, v jsonspan.Span) (decant.Block, parsing.BlockSpan) {
+func (p *codexParser) codexBlock(kind string, v jsonspan.Span) (decant.Block, source.BlockSpan) {
 	m := p.Members(v, "call_id", "name", "arguments", "input", "action", "output", "success", "summary", "encrypted_content")
-	s := parsing.BlockSpan{Span: v, Kind: parsing.WholeItem}
+	s := source.BlockSpan{Span: v, Kind: source.WholeItem}
 	id := p.Interned(m[0])
 	blk := decant.Block{CallID: id}
 	switch {
 	case kind == "reasoning":
 		s.Text = m[7]
-		blk.Kind, blk.Signed = decant.KindThinking, !m[8].IsZero() && !jsonedit.IsNull(m[8].Of(p.Src))
+		blk.Kind, blk.Signed = decant.KindThinking, !m[8].IsZero() && !source.IsNull(m[8].Of(p.Src))
 	case id != "" && kind == "function_call":
 		s.Text = m[2]
 		blk.Kind, blk.Name = decant.KindUse, p.Interned(m[1])
@@ -143,18 +141,18 @@ func (p *codexParser) codexBlock(kind string, v jsonspan.Span) (decant.Block, pa
 		s.Text = m[3]
 		blk.Kind, blk.Name = decant.KindUse, p.Interned(m[1])
 	case id != "" && kind == "local_shell_call":
-		s.Text, s.Form = m[4], contents.FormRaw
+		s.Text, s.Form = m[4], source.FormRaw
 		blk.Kind, blk.Name = decant.KindUse, "local_shell"
 	case id != "" && (kind == "function_call_output" || kind == "custom_tool_call_output" || kind == "local_shell_call_output"):
 		s.Text = m[5]
 		if !s.Text.IsZero() && p.Src[s.Text.Start] == '{' {
-			s.Form = contents.FormRaw
+			s.Form = source.FormRaw
 		}
-		blk.Kind, blk.Media = decant.KindResult, contents.MediaIn(m[5].Of(p.Src))
+		blk.Kind, blk.Media = decant.KindResult, source.MediaIn(m[5].Of(p.Src))
 		blk.Error = p.failed(m[5], m[6])
 	default:
-		s.Text, s.Form = v, contents.FormRaw
-		blk = decant.Block{Kind: decant.KindOpaque, Name: kind, Signed: !m[8].IsZero() && !jsonedit.IsNull(m[8].Of(p.Src))}
+		s.Text, s.Form = v, source.FormRaw
+		blk = decant.Block{Kind: decant.KindOpaque, Name: kind, Signed: !m[8].IsZero() && !source.IsNull(m[8].Of(p.Src))}
 	}
 	blk.Content = p.ContentAt(s)
 	return blk, s

@@ -3,12 +3,12 @@ package session
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // window adds what newer clients note about the context window that a compacted line begins: its number and ids, what was
 // said in earlier ones, and how to go on.
-func (c *codexWriter) window(o *jsonedit.Object) {
+func (c *codexWriter) window(o *source.Object) {
 	was := c.Members(c.lines.compacted, "window_number", "first_window_id", "window_id")
 	first := c.Find(c.Find(c.lines.meta, "context_window"), "window_id")
 	if was[1].IsZero() {
@@ -33,20 +33,20 @@ func or(raw []byte, none string) []byte {
 }
 
 // copied adds a member of the source, null where it has none.
-func (c *codexWriter) copied(o *jsonedit.Object, name string, v jsonspan.Span) {
+func (c *codexWriter) copied(o *source.Object, name string, v jsonspan.Span) {
 	o.Raw(name, or(v.Of(c.Src), "null"))
 }
 
 // resuming returns how the client goes on: with the newest turn and its settings.
 func (c *codexWriter) resuming() []byte {
-	tools := new(jsonedit.Object).Str("thread_id", c.Conv.ID).Raw("tools", or(c.Find(c.lines.meta, "dynamic_tools").Of(c.Src), "[]"))
+	tools := new(source.Object).Str("thread_id", c.Conv.ID).Raw("tools", or(c.Find(c.lines.meta, "dynamic_tools").Of(c.Src), "[]"))
 	turn := c.Members(c.lines.turn, "model", "comp_hash", "realtime_active", "multi_agent_version")
-	settings := new(jsonedit.Object)
+	settings := new(source.Object)
 	c.copied(settings, "model", turn[0])
 	c.copied(settings, "comp_hash", turn[1])
 	settings.Raw("realtime_active", or(turn[2].Of(c.Src), "false"))
 	started := c.Members(c.lines.started, "turn_id", "turn_attribution")
-	o := new(jsonedit.Object).Raw("dynamic_tools", tools.End())
+	o := new(source.Object).Raw("dynamic_tools", tools.End())
 	c.copied(o, "multi_agent_version", turn[3])
 	c.copied(o, "last_started_turn_id", started[0])
 	c.copied(o, "turn_attribution", started[1])
@@ -77,9 +77,9 @@ func (c *codexWriter) retained() []byte {
 		said[role] = append(said[role], text)
 		next = max(next, c.Number(about[1])+1)
 	}
-	o, no := new(jsonedit.Object).Raw("verified_answers", or(was[0].Of(c.Src), "[]")), []byte("false")
-	return o.Raw("incomplete", no).Raw("user_messages", jsonedit.List(said[`"user"`])).Raw("user_messages_incomplete", no).
-		Raw("assistant_messages", jsonedit.List(said[`"assistant"`])).Raw("assistant_messages_incomplete", no).
+	o, no := new(source.Object).Raw("verified_answers", or(was[0].Of(c.Src), "[]")), []byte("false")
+	return o.Raw("incomplete", no).Raw("user_messages", source.List(said[`"user"`])).Raw("user_messages_incomplete", no).
+		Raw("assistant_messages", source.List(said[`"assistant"`])).Raw("assistant_messages_incomplete", no).
 		Raw("next_order", number(next)).End()
 }
 
@@ -87,7 +87,7 @@ func (c *codexWriter) retained() []byte {
 func (c *codexWriter) source(about []jsonspan.Span, m *decant.Message) (role string, text []byte) {
 	from := c.Members(about[0], "revision", "id", "complete")
 	id := c.Members(from[1], "turn_id", "message_id", "role")
-	o := new(jsonedit.Object)
+	o := new(source.Object)
 	c.copied(o, "revision", from[0])
 	o.Raw("order", number(c.Number(about[1])))
 	c.copied(o, "turn_id", id[0])

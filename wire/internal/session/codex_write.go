@@ -7,10 +7,9 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/jsonedit"
-	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/render"
 	"github.com/decantdev/decant/wire/internal/request"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // codex writes rollouts of the Codex command line.
@@ -30,7 +29,7 @@ func (f codex) edits() bool { return !f.numbered }
 // The line's replacement_history holds what configures the model and the messages of the view up to the checkpoint. Those
 // behind it follow as lines. Between them stand the settings, without which the client would configure the model anew.
 func (f codex) rewrite(w *writer) []byte {
-	c := codexWriter{writer: w, Source: parsing.NewSource(w.Src, 0), codex: f, tail: len(w.Conv.Messages) + 1}
+	c := codexWriter{writer: w, Source: source.NewSource(w.Src, 0), codex: f, tail: len(w.Conv.Messages) + 1}
 	if w.point != nil {
 		c.tail = w.behind(w.point)
 	}
@@ -55,7 +54,7 @@ func (f codex) rewrite(w *writer) []byte {
 
 type codexWriter struct {
 	*writer
-	parsing.Source
+	source.Source
 	codex
 	tail     int // Number of the first message behind the checkpoint
 	lines    codexLines
@@ -134,9 +133,9 @@ func (c *codexWriter) compacted(ms []decant.Message) {
 	if c.point != nil {
 		message = c.point.Text()
 	}
-	payload := new(jsonedit.Object).Str("message", message).Raw("replacement_history", jsonedit.List(items))
+	payload := new(source.Object).Str("message", message).Raw("replacement_history", source.List(items))
 	if c.numbered {
-		c.window(payload.Raw("replacement_history_metadata", jsonedit.List(about)))
+		c.window(payload.Raw("replacement_history_metadata", source.List(about)))
 	}
 	c.out.line(c.open("compacted", c.moment()).Raw("payload", payload.End()).End())
 }
@@ -153,7 +152,7 @@ func (c *codexWriter) items(m *decant.Message) (out []codexItem) {
 		if m.Number == 0 || it.Owner != m.Number || !c.keep[i] {
 			continue
 		}
-		if c.Spans[it.Owner-1] != nil && c.Spans[it.Owner-1][0].Kind == parsing.MemberValue {
+		if c.Spans[it.Owner-1] != nil && c.Spans[it.Owner-1][0].Kind == source.MemberValue {
 			break // the summary of a compacted line without a history is no item yet
 		}
 		rec := c.recordOf[i]
@@ -189,7 +188,7 @@ func (c *codexWriter) about(i int) []byte {
 // news returns what the client would note about a new item.
 func (c *codexWriter) news() []byte {
 	c.sequence++
-	return new(jsonedit.Object).Raw("history_sequence", number(c.sequence)).Raw("sampled_through_sequence", number(c.sequence-1)).
+	return new(source.Object).Raw("history_sequence", number(c.sequence)).Raw("sampled_through_sequence", number(c.sequence-1)).
 		Raw("client_authored", []byte("false")).Str("model_search_state", "unused").End()
 }
 
@@ -202,7 +201,7 @@ func (c *codexWriter) message(m *decant.Message) {
 		}
 		at := c.moment()
 		if !m.Time.IsZero() {
-			at = jsonedit.Quote(m.Time.UTC().Format("2006-01-02T15:04:05.000Z"))
+			at = source.Quote(m.Time.UTC().Format("2006-01-02T15:04:05.000Z"))
 		}
 		o := c.open("response_item", at)
 		if c.numbered {
@@ -220,12 +219,12 @@ func (c *codexWriter) settings() {
 	for _, rec := range c.lines.usage {
 		m := c.line(rec)
 		usage := c.Find(c.Find(m[1], "info"), "last_token_usage")
-		o := new(jsonedit.Object)
+		o := new(source.Object)
 		for _, name := range []string{"input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens"} {
 			o.Raw(name, []byte("0"))
 		}
 		o.Raw("total_tokens", number((len(c.out.text)-len(c.Src))/bytesPerToken))
-		c.again(rec, jsonedit.Edit{At: usage, Text: o.End()})
+		c.again(rec, source.Edit{At: usage, Text: o.End()})
 	}
 }
 
@@ -233,17 +232,17 @@ func (c *codexWriter) settings() {
 const bytesPerToken = 4
 
 // again writes the line in a record once more, with its edits and some more.
-func (c *codexWriter) again(rec int, more ...jsonedit.Edit) {
+func (c *codexWriter) again(rec int, more ...source.Edit) {
 	if at := c.line(rec)[2]; !at.IsZero() {
-		more = append(more, jsonedit.Edit{At: at, Text: number(c.ordinal)})
+		more = append(more, source.Edit{At: at, Text: number(c.ordinal)})
 		c.ordinal++
 	}
 	c.out.line(c.at(c.records[rec].At, more...))
 }
 
 // open begins a line of a time.
-func (c *codexWriter) open(kind string, time []byte) *jsonedit.Object {
-	o := new(jsonedit.Object)
+func (c *codexWriter) open(kind string, time []byte) *source.Object {
+	o := new(source.Object)
 	if len(time) > 0 {
 		o.Raw("timestamp", time)
 	}

@@ -4,9 +4,8 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/wire/internal/jsonedit"
-	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/render"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // A sessionLayout is the layout of a session file.
@@ -17,10 +16,10 @@ import (
 // a compaction. Lines that are left out are not lost: they are in the source.
 type sessionLayout struct {
 	client   client
-	records  []parsing.Record
+	records  []source.Record
 	recordOf []int // for each item the index of its record
 	items    []render.Item
-	spans    [][]parsing.BlockSpan // of each message, where its blocks stand
+	spans    [][]source.BlockSpan // of each message, where its blocks stand
 }
 
 // A client knows how one agent program writes down a conversation that was compacted.
@@ -34,7 +33,7 @@ type client interface {
 
 // Render writes a view of a session.
 func (l *sessionLayout) Render(src []byte, conv, view *decant.Conversation) ([]byte, error) {
-	if parsing.Unchanged(conv, view) {
+	if source.Unchanged(conv, view) {
 		return src, nil
 	}
 	w := &writer{
@@ -48,9 +47,9 @@ func (l *sessionLayout) Render(src []byte, conv, view *decant.Conversation) ([]b
 		return nil, err
 	}
 	if w.inPlace() && (len(w.Edits) == 0 || l.client.edits()) { // what did not change stays as it came, mended or not
-		return jsonedit.Splice(src, w.Edits), nil
+		return source.Splice(src, w.Edits), nil
 	}
-	slices.SortStableFunc(w.Edits, func(a, b jsonedit.Edit) int { return a.At.Start - b.At.Start })
+	slices.SortStableFunc(w.Edits, func(a, b source.Edit) int { return a.At.Start - b.At.Start })
 	w.point = w.checkpoint()
 	return l.client.rewrite(w), nil
 }

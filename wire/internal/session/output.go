@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // An output is a file of lines in the making.
@@ -37,5 +37,5 @@ func uuid(from ...string) []byte {
 	h[6] = h[6]&0x0f | 0x80
 	h[8] = h[8]&0x3f | 0x80
 	x := hex.EncodeToString(h[:])
-	return jsonedit.Quote(x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:])
+	return source.Quote(x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:])
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/typed"
-	"github.com/decantdev/decant/wire/internal/parsing"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // ParsePi reads a session file of pi, or of an agent built on it.
@@ -19,7 +19,7 @@ import (
 // A compaction entry stands where it happened and says from which older entry on messages were kept,
 // by id or, in the first version, by position. The model reads the summary first and then the kept
 // messages, so that is the order of the messages here.
-func ParsePi(src []byte) (*parsing.Document, error) {
+func ParsePi(src []byte) (*source.Document, error) {
 	s, err := openSession(src, typed.Pi)
 	if err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func ParsePi(src []byte) (*parsing.Document, error) {
 	p := piParser{session: s}
 	p.read()
 	if !p.header {
-		return nil, fmt.Errorf("no line of type session: %w", parsing.ErrFormat)
+		return nil, fmt.Errorf("no line of type session: %w", source.ErrFormat)
 	}
 	path := p.path()
 	for _, e := range p.order(path) {
@@ -223,5 +223,5 @@ func (p *piParser) summary(e *piEntry) {
 	}
 	p.begin(e, decant.RoleUser, jsonspan.Span{}).Compaction = e.kind == "compaction"
 	p.Add(decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.Text(text)},
-		parsing.BlockSpan{Span: text, Text: text, Kind: parsing.MemberValue, Item: len(p.items) - 1})
+		source.BlockSpan{Span: text, Text: text, Kind: source.MemberValue, Item: len(p.items) - 1})
 }

@@ -3,8 +3,7 @@ package session
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/parsing"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // message adds the message of an entry of type message.
@@ -23,8 +22,8 @@ func (p *piParser) message(e *piEntry) {
 		p.begin(e, decant.RoleTool, jsonspan.Span{})
 		p.Add(decant.Block{
 			Kind: decant.KindResult, CallID: p.Interned(m[5]), Name: p.Interned(m[6]), Error: p.Is(m[7], "true"),
-			Content: p.Text(m[1]), Media: contents.MediaIn(m[1].Of(p.Src)),
-		}, parsing.BlockSpan{Span: e.at[piMessage], Text: m[1], Kind: parsing.WholeItem, Item: len(p.items) - 1})
+			Content: p.Text(m[1]), Media: source.MediaIn(m[1].Of(p.Src)),
+		}, source.BlockSpan{Span: e.at[piMessage], Text: m[1], Kind: source.WholeItem, Item: len(p.items) - 1})
 	case "bashExecution":
 		if !p.Is(m[8], "true") {
 			p.shell(e)
@@ -69,7 +68,7 @@ func (p *piParser) shell(e *piEntry) {
 			continue
 		}
 		p.Add(decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.Text(text)},
-			parsing.BlockSpan{Span: text, Text: text, Kind: parsing.MemberValue, Item: len(p.items) - 1})
+			source.BlockSpan{Span: text, Text: text, Kind: source.MemberValue, Item: len(p.items) - 1})
 	}
 }
 
@@ -77,7 +76,7 @@ func (p *piParser) shell(e *piEntry) {
 func (p *piParser) content(e *piEntry, v jsonspan.Span, author decant.Author) {
 	at := len(p.items) - 1
 	if !v.IsZero() && p.Src[v.Start] == '"' {
-		p.Add(decant.Block{Kind: decant.KindText, Author: author, Content: p.Text(v)}, parsing.BlockSpan{Span: v, Text: v, Kind: parsing.BareString, Item: at})
+		p.Add(decant.Block{Kind: decant.KindText, Author: author, Content: p.Text(v)}, source.BlockSpan{Span: v, Text: v, Kind: source.BareString, Item: at})
 		return
 	}
 	for _, elem := range p.List(v) {
@@ -85,15 +84,15 @@ func (p *piParser) content(e *piEntry, v jsonspan.Span, author decant.Author) {
 		if blk.Kind == decant.KindText && author != "" {
 			blk.Author = author
 		}
-		where.Kind, where.Item = parsing.ListPart, at
+		where.Kind, where.Item = source.ListPart, at
 		p.Add(blk, where)
 	}
 }
 
 // block reads an element of a message's content.
-func (p *piParser) block(v jsonspan.Span) (decant.Block, parsing.BlockSpan) {
+func (p *piParser) block(v jsonspan.Span) (decant.Block, source.BlockSpan) {
 	m := p.Members(v, "type", "text", "thinking", "thinkingSignature", "id", "name", "arguments")
-	s := parsing.BlockSpan{Span: v}
+	s := source.BlockSpan{Span: v}
 	var blk decant.Block
 	switch p.Interned(m[0]) {
 	case "text":
@@ -103,14 +102,14 @@ func (p *piParser) block(v jsonspan.Span) (decant.Block, parsing.BlockSpan) {
 		s.Text = m[2]
 		blk = decant.Block{Kind: decant.KindThinking, Signed: p.Decoded(m[3]) != ""}
 	case "toolCall":
-		s.Text, s.Form = m[6], contents.FormRaw
+		s.Text, s.Form = m[6], source.FormRaw
 		blk = decant.Block{Kind: decant.KindUse, CallID: p.Interned(m[4]), Name: p.Interned(m[5])}
 	case "image":
 		sc := jsonspan.Scan(p.Src, v.Start)
-		part := contents.NextPart(&sc, p.Src)
+		part := source.NextPart(&sc, p.Src)
 		return decant.Block{Kind: decant.KindImage, Media: part.Media(p.Src)}, s
 	default:
-		s.Text, s.Form = v, contents.FormRaw
+		s.Text, s.Form = v, source.FormRaw
 		blk = decant.Block{Kind: decant.KindOpaque}
 	}
 	blk.Content = p.ContentAt(s)

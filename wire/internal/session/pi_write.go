@@ -5,10 +5,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/jsonedit"
-	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/render"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // pi writes sessions of pi.
@@ -54,7 +52,7 @@ type firstEntry struct {
 // record writes the entry in record rec if it stays.
 func (p *piWriter) record(rec int) {
 	at := p.records[rec].At
-	m := jsonedit.Members(p.Src, at, "type", "id", "parentId", "timestamp", "targetId", "message")
+	m := source.Members(p.Src, at, "type", "id", "parentId", "timestamp", "targetId", "message")
 	kind := string(m[0].Of(p.Src))
 	if kind == `"session"` {
 		p.out.line(p.at(at))
@@ -108,7 +106,7 @@ func (p *piWriter) entry(rec int, m []jsonspan.Span, message bool) {
 	id, parent := m[1], m[2]
 	p.begin(message, id.Of(p.Src))
 	if raw := string(parent.Of(p.Src)); p.chain.gone[raw] || raw != "" && p.chain.begun() && !p.whole && raw != string(p.chain.last) {
-		p.out.line(p.at(at, jsonedit.Edit{At: parent, Text: p.chain.last}))
+		p.out.line(p.at(at, source.Edit{At: parent, Text: p.chain.last}))
 	} else {
 		p.out.line(p.at(at))
 	}
@@ -141,9 +139,9 @@ func (p *piWriter) add(ms []*decant.Message) {
 
 // complete adds to a message written anew what the client expects every message to have.
 func (p *piWriter) complete(m *decant.Message, item []byte) []byte {
-	o := jsonedit.Reopened(item)
+	o := source.Reopened(item)
 	if m.Role == decant.RoleAssistant {
-		was := jsonedit.Members(p.Src, p.answer, "api", "provider", "model")
+		was := source.Members(p.Src, p.answer, "api", "provider", "model")
 		for i, name := range []string{"api", "provider", "model"} {
 			if !was[i].IsZero() {
 				o.Raw(name, was[i].Of(p.Src))
@@ -192,8 +190,8 @@ func (p *piWriter) summary() string {
 }
 
 // open begins an entry of a time.
-func (p *piWriter) open(kind string, id, time []byte) *jsonedit.Object {
-	o := new(jsonedit.Object).Str("type", kind)
+func (p *piWriter) open(kind string, id, time []byte) *source.Object {
+	o := new(source.Object).Str("type", kind)
 	if !p.linear {
 		o.Raw("id", id).Raw("parentId", p.chain.last)
 	}
@@ -206,12 +204,12 @@ func (p *piWriter) open(kind string, id, time []byte) *jsonedit.Object {
 // id returns the id of a new entry as a JSON string. It follows from the session, the entry's place
 // and what it says, so that the same view gives the same file.
 func (p *piWriter) id(what string) []byte {
-	return jsonedit.Quote(decant.HashText("decant\x00" + p.Conv.ID + "\x00" + string(p.chain.last) + "\x00" + what).Short())
+	return source.Quote(decant.HashText("decant\x00" + p.Conv.ID + "\x00" + string(p.chain.last) + "\x00" + what).Short())
 }
 
 // millis returns the time at v in milliseconds since 1970, "" when unknown.
 func millis(src []byte, v jsonspan.Span) string {
-	t := parsing.TimeOf(v.Of(src))
+	t := source.TimeOf(v.Of(src))
 	if t.IsZero() {
 		return ""
 	}
@@ -222,16 +220,16 @@ func millis(src []byte, v jsonspan.Span) string {
 type piDialect struct{}
 
 // Items returns each result as a message of its own, and everything else as one message.
-func (d piDialect) Items(m *decant.Message, source render.Copier) [][]byte {
+func (d piDialect) Items(m *decant.Message, copied render.Copier) [][]byte {
 	var out, parts [][]byte
 	for i := range m.Blocks {
 		b := &m.Blocks[i]
 		if b.Kind == decant.KindResult {
-			out = append(out, new(jsonedit.Object).Str("role", "toolResult").Str("toolCallId", b.CallID).Str("toolName", b.Name).
-				Raw("content", jsonedit.List([][]byte{textPart(b.Text())})).Raw("isError", strconv.AppendBool(nil, b.Error)).End())
+			out = append(out, new(source.Object).Str("role", "toolResult").Str("toolCallId", b.CallID).Str("toolName", b.Name).
+				Raw("content", source.List([][]byte{textPart(b.Text())})).Raw("isError", strconv.AppendBool(nil, b.Error)).End())
 			continue
 		}
-		if p := source.Part(b); p != nil {
+		if p := copied.Part(b); p != nil {
 			parts = append(parts, p)
 		} else if p := d.Part(b, m.Role); p != nil {
 			parts = append(parts, p)
@@ -244,23 +242,23 @@ func (d piDialect) Items(m *decant.Message, source render.Copier) [][]byte {
 	if m.Role == decant.RoleAssistant {
 		role = "assistant"
 	}
-	return append(out, new(jsonedit.Object).Str("role", role).Raw("content", jsonedit.List(parts)).End())
+	return append(out, new(source.Object).Str("role", role).Raw("content", source.List(parts)).End())
 }
 
 // Part returns a text or a call as a part of a content.
 func (d piDialect) Part(b *decant.Block, _ decant.Role) []byte {
 	switch b.Kind {
 	case decant.KindText, decant.KindImage:
-		return textPart(contents.Readable(b))
+		return textPart(source.Readable(b))
 	case decant.KindUse:
-		return new(jsonedit.Object).Str("type", "toolCall").Str("id", b.CallID).Str("name", b.Name).Raw("arguments", d.Arguments(b.Text())).End()
+		return new(source.Object).Str("type", "toolCall").Str("id", b.CallID).Str("name", b.Name).Raw("arguments", d.Arguments(b.Text())).End()
 	}
 	return nil
 }
 
 // Arguments returns arguments as an object.
-func (piDialect) Arguments(text string) []byte { return jsonedit.AsObject(text) }
+func (piDialect) Arguments(text string) []byte { return source.AsObject(text) }
 
 func textPart(text string) []byte {
-	return new(jsonedit.Object).Str("type", "text").Str("text", text).End()
+	return new(source.Object).Str("type", "text").Str("text", text).End()
 }

@@ -5,21 +5,21 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/render"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // A session is what the parsers of session files share: lines, and the items that they hold. An item is an object of
 // the source that holds a message or a part of one: a record, or an element of a list in a record.
 type session struct {
-	*parsing.Lines
+	*source.Lines
 	items    []render.Item
 	recordOf []int // for each item the index of its record
 }
 
 // openSession returns a session over src, which an agent program wrote.
 func openSession(src []byte, agent string) (*session, error) {
-	l, err := parsing.OpenLines(src, agent)
+	l, err := source.OpenLines(src, agent)
 	if err != nil {
 		return nil, err
 	}
@@ -27,11 +27,11 @@ func openSession(src []byte, agent string) (*session, error) {
 }
 
 // close ends the reading.
-func (s *session) close(c client) *parsing.Document {
+func (s *session) close(c client) *source.Document {
 	l := &sessionLayout{client: c, records: s.Records, recordOf: s.recordOf, items: s.items}
 	d := s.Document(l)
 	l.spans = s.Spans
-	slices.SortStableFunc(d.Warnings, func(a, b parsing.Warning) int { return cmp.Compare(a.Offset, b.Offset) })
+	slices.SortStableFunc(d.Warnings, func(a, b source.Warning) int { return cmp.Compare(a.Offset, b.Offset) })
 	return d
 }
 

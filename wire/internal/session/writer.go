@@ -6,16 +6,14 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/jsonedit"
-	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/render"
+	"github.com/decantdev/decant/wire/internal/source"
 )
 
 // A writer writes one view of a session.
 type writer struct {
 	*render.Editor
-	records  []parsing.Record
+	records  []source.Record
 	recordOf []int   // for each item the index of its record
 	held     [][]int // for each record the indices of its items
 
@@ -67,7 +65,7 @@ func (w *writer) stay(m *decant.Message) (bool, error) {
 	if err != nil || !ok {
 		return false, err
 	}
-	if slices.ContainsFunc(items, func(p jsonedit.Piece) bool { return p.Text != nil }) {
+	if slices.ContainsFunc(items, func(p source.Piece) bool { return p.Text != nil }) {
 		w.Edits = w.Edits[:mark] // a new item among them has no line of its own
 		return false, nil
 	}
@@ -80,16 +78,16 @@ func (w *writer) stay(m *decant.Message) (bool, error) {
 
 // objects makes the edits of those calls whose arguments are an object in the source, and not a string
 // that holds one, write objects.
-func (w *writer) objects(m *decant.Message, edits []jsonedit.Edit) {
+func (w *writer) objects(m *decant.Message, edits []source.Edit) {
 	for i := range m.Blocks {
 		b := &m.Blocks[i]
 		s := w.Origin(b)
-		if s == nil || s.Form != contents.FormRaw || b.Kind != decant.KindUse {
+		if s == nil || s.Form != source.FormRaw || b.Kind != decant.KindUse {
 			continue
 		}
 		for k := range edits {
 			if edits[k].At == s.Text {
-				edits[k].Text = jsonedit.AsObject(b.Text())
+				edits[k].Text = source.AsObject(b.Text())
 			}
 		}
 	}
@@ -128,7 +126,7 @@ func (w *writer) inPlace() bool { return w.whole && !slices.Contains(w.keep, fal
 // hollow reports whether an item holds no block.
 func (w *writer) hollow(i int) bool {
 	of := w.Spans[w.Items[i].Owner-1]
-	return !slices.ContainsFunc(of, func(s parsing.BlockSpan) bool { return s.Item == i })
+	return !slices.ContainsFunc(of, func(s source.BlockSpan) bool { return s.Item == i })
 }
 
 // checkpoint returns the message of the view that stands for what it covers: the first one that
@@ -199,22 +197,22 @@ func (w *writer) moment() []byte {
 		if len(items) == 0 {
 			continue
 		}
-		if t := parsing.TimeOf(jsonedit.Members(w.Src, w.records[rec].At, "timestamp")[0].Of(w.Src)); t.After(newest) {
+		if t := source.TimeOf(source.Members(w.Src, w.records[rec].At, "timestamp")[0].Of(w.Src)); t.After(newest) {
 			newest = t
 		}
 	}
 	if newest.IsZero() {
 		return nil
 	}
-	return jsonedit.Quote(newest.Add(time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z"))
+	return source.Quote(newest.Add(time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z"))
 }
 
 // at returns the bytes of the span with its edits made, and some more.
-func (w *writer) at(s jsonspan.Span, more ...jsonedit.Edit) []byte {
-	lo, _ := slices.BinarySearchFunc(w.Edits, s.Start, func(e jsonedit.Edit, at int) int { return e.At.Start - at })
+func (w *writer) at(s jsonspan.Span, more ...source.Edit) []byte {
+	lo, _ := slices.BinarySearchFunc(w.Edits, s.Start, func(e source.Edit, at int) int { return e.At.Start - at })
 	hi := lo
 	for hi < len(w.Edits) && w.Edits[hi].At.Start < s.End {
 		hi++
 	}
-	return jsonedit.SpliceWithin(w.Src, s, append(more, w.Edits[lo:hi]...))
+	return source.SpliceWithin(w.Src, s, append(more, w.Edits[lo:hi]...))
 }

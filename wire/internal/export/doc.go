@@ -1,2 +1,0 @@
-// Package export reads exports and logs, which no agent goes on from: a view of one cannot be written.
-package export
