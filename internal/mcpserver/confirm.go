@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/notebook/record"
+	"github.com/decantdev/decant/internal/notebook"
 	"github.com/decantdev/decant/internal/typed"
 	"github.com/decantdev/decant/memory"
 )
@@ -55,7 +55,7 @@ func (t *tools) confirmed(it memory.Item, c memory.Confirmation) (memory.Item, e
 	if it.Scope != t.Notebook {
 		return memory.Confirm(it, c), nil
 	}
-	r, err := record.Of(it)
+	r, err := notebook.RecordOf(it)
 	if err != nil {
 		return it, err
 	}
@@ -68,7 +68,7 @@ func (t *tools) confirmed(it memory.Item, c memory.Confirmation) (memory.Item, e
 	}
 	r.Item = memory.Confirm(it, c)
 	r.Suspended, r.Against = time.Time{}, ""
-	r.Seen = append(r.Seen, record.Seen{By: record.Person, Session: session, From: c.From, To: c.To, Time: c.Time})
+	r.Seen = append(r.Seen, notebook.Seen{By: notebook.Person, Session: session, From: c.From, To: c.To, Time: c.Time})
 	return r.Packed()
 }
 

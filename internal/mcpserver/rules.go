@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/decantdev/decant/internal/notebook/record"
+	"github.com/decantdev/decant/internal/notebook"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
 )
@@ -67,7 +67,7 @@ func (t *tools) items(ctx context.Context, s *served) ([]memory.Item, error) {
 // told reports whether an agent is told of an item: not of a rule that was contradicted, of a task that is done, and of what a
 // notebook keeps of itself.
 func told(it memory.Item) bool {
-	r, err := record.Of(it)
+	r, err := notebook.RecordOf(it)
 	if err != nil { // another program's detail
 		return true
 	}

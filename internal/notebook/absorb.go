@@ -9,33 +9,31 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/internal/lazyregexp"
-	"github.com/decantdev/decant/internal/notebook/page"
-	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/memory"
 )
 
 // added makes a record of what a person has added to a file, and returns its id; empty if nothing could be made of it.
-func (a *absorber) added(name string, f *page.Found) string {
-	var r *record.Record
+func (a *absorber) added(name string, f *foundRecord) string {
+	var r *Record
 	var err error
 	text := f.Fields["text"]
 	switch name {
-	case page.Rules:
+	case RulesFile:
 		r, err = a.l.addRule(text, f.Fields["why"], memory.Source{})
-	case page.Observations:
+	case ObservationsFile:
 		if r = a.l.saying(memory.KindObservation, text); r == nil {
 			r, err = a.l.add(memory.KindObservation, text, memory.Source{})
 		}
-	case page.Decisions:
+	case DecisionsFile:
 		if r, err = a.l.add(memory.KindMemory, text, memory.Source{}); err == nil {
-			r.Type = record.Decision
+			r.Type = DecisionType
 			a.set(r, f.Fields, nil)
 		}
 	default:
 		if ref := f.Fields["ref"]; ref != "" {
 			text = ref + ": " + text
 		}
-		if r, err = a.l.task(text, memory.Source{}); err == nil && name == page.Done && r.Task.Done.IsZero() {
+		if r, err = a.l.task(text, memory.Source{}); err == nil && name == DoneFile && r.Task.Done.IsZero() {
 			r.Task.Done, r.Task.Sessions = a.l.now, a.l.state().Sessions
 			a.set(r, f.Fields, nil)
 		}
@@ -49,7 +47,7 @@ func (a *absorber) added(name string, f *page.Found) string {
 }
 
 // edited takes over what a person has changed of a record.
-func (a *absorber) edited(name string, f *page.Found, have map[string]string) {
+func (a *absorber) edited(name string, f *foundRecord, have map[string]string) {
 	r := a.l.byID(f.ID)
 	if r == nil || maps.Equal(have, f.Fields) {
 		return
@@ -64,7 +62,7 @@ func (a *absorber) edited(name string, f *page.Found, have map[string]string) {
 }
 
 // set takes over the fields besides the text that differ from those that there are.
-func (a *absorber) set(r *record.Record, f, have map[string]string) {
+func (a *absorber) set(r *Record, f, have map[string]string) {
 	for _, k := range slices.Sorted(maps.Keys(union(f, have))) {
 		v := oneLine(f[k])
 		if f[k] == have[k] {
@@ -76,7 +74,7 @@ func (a *absorber) set(r *record.Record, f, have map[string]string) {
 		case "revisit":
 			r.Revisit, r.Changed = v, a.l.now
 		case "summary":
-			r.Context.Summary = page.Public(f[k])
+			r.Context.Summary = publicText(f[k])
 		default:
 			if r.Task != nil {
 				a.task(r.Task, k, v)
@@ -104,7 +102,7 @@ var (
 )
 
 // task takes over one field of a task.
-func (a *absorber) task(t *record.Task, k, v string) {
+func (a *absorber) task(t *Task, k, v string) {
 	switch k {
 	case "ref":
 		if v != "" {

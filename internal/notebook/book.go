@@ -16,10 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/decantdev/decant/internal/notebook/folder"
-	"github.com/decantdev/decant/internal/notebook/record"
-	"github.com/decantdev/decant/internal/notebook/repository"
-	"github.com/decantdev/decant/internal/notebook/settings"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
@@ -29,16 +25,16 @@ import (
 type Options struct {
 	Memories store.Memories
 	Tenant   string
-	Root     string            // a folder in the repository
-	Now      func() time.Time  // nil: the clock of the machine
-	Settings settings.Settings // the zero value: as the repository's file has them
-	DryRun   bool              // nothing is written, neither to the store nor to files
+	Root     string           // a folder in the repository
+	Now      func() time.Time // nil: the clock of the machine
+	Settings Settings         // the zero value: as the repository's file has them
+	DryRun   bool             // nothing is written, neither to the store nor to files
 }
 
 // Book is a repository's notebook. It may be used by several goroutines.
 type Book struct {
 	o     Options
-	repo  repository.Repository
+	repo  repository
 	scope memory.Scope
 	count func(string) int
 }
@@ -56,13 +52,13 @@ var (
 )
 
 // Open opens the notebook of a repository. It writes nothing.
-func Open(_ context.Context, o Options) (*Book, error) {
-	repo, err := repository.Find(cmp.Or(o.Root, "."))
+func Open(o Options) (*Book, error) {
+	repo, err := findRepository(cmp.Or(o.Root, "."))
 	if err != nil {
 		return nil, err
 	}
-	if o.Settings == (settings.Settings{}) {
-		if o.Settings, _, err = settings.Load(repo.Root); err != nil {
+	if o.Settings == (Settings{}) {
+		if o.Settings, _, err = loadSettings(repo.Root); err != nil {
 			return nil, err
 		}
 	}
@@ -75,13 +71,13 @@ func Open(_ context.Context, o Options) (*Book, error) {
 	return &Book{o: o, repo: repo, scope: scope(repo), count: token.For(token.Model{}).Count}, nil
 }
 
-func scope(repo repository.Repository) memory.Scope {
+func scope(repo repository) memory.Scope {
 	return memory.Scope{Level: memory.Project, Name: "notebook " + repo.Key}
 }
 
 // ScopeOf returns the scope in which the notebook of a folder's repository keeps its records.
 func ScopeOf(dir string) (memory.Scope, error) {
-	repo, err := repository.Find(cmp.Or(dir, "."))
+	repo, err := findRepository(cmp.Or(dir, "."))
 	return scope(repo), err
 }
 
@@ -92,7 +88,7 @@ func (b *Book) Dir() string { return filepath.Join(b.repo.Root, b.o.Settings.Dir
 func (b *Book) file(name string) string { return filepath.Join(b.o.Settings.Dir, name) }
 
 // tree returns the working tree.
-func (b *Book) tree() folder.Tree { return folder.Tree(b.repo.Root) }
+func (b *Book) tree() workTree { return workTree(b.repo.Root) }
 
 // Root returns the top of the repository.
 func (b *Book) Root() string { return b.repo.Root }
@@ -106,7 +102,7 @@ func (b *Book) Owns(ctx context.Context, dir string) bool {
 	if dir == "" {
 		return false
 	}
-	if repo, err := repository.Find(dir); err == nil {
+	if repo, err := findRepository(dir); err == nil {
 		return repo.Key == b.repo.Key
 	}
 	roots := []string{b.repo.Root}
@@ -120,7 +116,7 @@ func (b *Book) Owns(ctx context.Context, dir string) bool {
 }
 
 // Settings returns the settings that are in force.
-func (b *Book) Settings() settings.Settings { return b.o.Settings }
+func (b *Book) Settings() Settings { return b.o.Settings }
 
 // now returns the time, as fine as stores keep it.
 func (b *Book) now() time.Time { return b.o.Now().Truncate(time.Microsecond) }
@@ -141,7 +137,7 @@ func (b *Book) read(ctx context.Context) (*ledger, error) {
 func (b *Book) ledger(items []memory.Item) (*ledger, error) {
 	l := &ledger{scope: b.scope, root: b.repo.Root, now: b.now(), set: b.o.Settings}
 	for i := range items {
-		r, err := record.Of(items[i])
+		r, err := RecordOf(items[i])
 		if err != nil {
 			return nil, err
 		}
@@ -150,7 +146,7 @@ func (b *Book) ledger(items []memory.Item) (*ledger, error) {
 		}
 		l.records = append(l.records, &r)
 	}
-	slices.SortFunc(l.records, func(x, y *record.Record) int {
+	slices.SortFunc(l.records, func(x, y *Record) int {
 		return cmp.Or(x.Created.Compare(y.Created), cmp.Compare(x.ID, y.ID))
 	})
 	return l, nil
@@ -184,36 +180,36 @@ func (b *Book) change(ctx context.Context, always bool, do func(*ledger) error) 
 
 // A ledger is what a notebook holds, while it is changed.
 type ledger struct {
-	records  []*record.Record
-	own      *record.State
+	records  []*Record
+	own      *State
 	scope    memory.Scope
 	root     string // of the working tree
 	now      time.Time
-	set      settings.Settings
+	set      Settings
 	rootless bool // conversations are left out of sources: the store has none of them
 }
 
 // state returns what the notebook knows of itself; the first time it is made.
-func (l *ledger) state() *record.State {
+func (l *ledger) state() *State {
 	if l.own == nil {
-		r := &record.Record{Item: memory.Item{Kind: memory.KindMemory, Scope: l.scope, Text: "The notebook itself: its files and its scans.", Created: l.now, Confirmed: l.now}}
-		r.ID = record.ID(r.Kind, l.scope.Name, time.Time{}, "")
-		r.Type = record.Books
-		r.Own = &record.State{Since: l.now, Weekly: l.now, Monthly: l.now}
+		r := &Record{Item: memory.Item{Kind: memory.KindMemory, Scope: l.scope, Text: "The notebook itself: its files and its scans.", Created: l.now, Confirmed: l.now}}
+		r.ID = recordID(r.Kind, l.scope.Name, time.Time{}, "")
+		r.Type = StateType
+		r.Own = &State{Since: l.now, Weekly: l.now, Monthly: l.now}
 		l.own = r.Own
 		l.records = append(l.records, r)
 	}
 	if l.own.Trees == nil {
-		l.own.Trees = map[string]map[string]record.Page{}
+		l.own.Trees = map[string]map[string]pageState{}
 	}
 	if l.own.Trees[l.root] == nil {
-		l.own.Trees[l.root] = map[string]record.Page{}
+		l.own.Trees[l.root] = map[string]pageState{}
 	}
 	return l.own
 }
 
 // pages returns the files of this working tree. Each tree has its own: what one lacks that another has was not deleted.
-func (l *ledger) pages() map[string]record.Page { return l.state().Trees[l.root] }
+func (l *ledger) pages() map[string]pageState { return l.state().Trees[l.root] }
 
 // items returns the records as they are stored.
 func (l *ledger) items() (out []memory.Item, err error) {
@@ -236,16 +232,16 @@ func (l *ledger) source(s memory.Source) memory.Source {
 }
 
 // add adds a record that is known from somewhere.
-func (l *ledger) add(kind memory.Kind, text string, from memory.Source) (*record.Record, error) {
+func (l *ledger) add(kind memory.Kind, text string, from memory.Source) (*Record, error) {
 	it, err := memory.New("", kind, l.scope, text, l.source(from), l.now)
 	if err != nil {
 		return nil, err
 	}
-	it.ID = record.ID(kind, it.Text, l.now, from.Conversation)
+	it.ID = recordID(kind, it.Text, l.now, from.Conversation)
 	for n := 0; l.byID(it.ID) != nil; n++ {
-		it.ID = record.ID(kind, it.Text, l.now, fmt.Sprint(from.Conversation, n))
+		it.ID = recordID(kind, it.Text, l.now, fmt.Sprint(from.Conversation, n))
 	}
-	r := &record.Record{Item: it}
+	r := &Record{Item: it}
 	r.Session = from.Conversation
 	l.records = append(l.records, r)
 	l.noteSession(from.Conversation)
@@ -267,19 +263,19 @@ func (l *ledger) noteSession(session string) {
 const mostSessions = 200
 
 // byID returns the record with an id, nil if there is none.
-func (l *ledger) byID(id string) *record.Record {
-	if i := slices.IndexFunc(l.records, func(r *record.Record) bool { return r.ID == id }); i >= 0 {
+func (l *ledger) byID(id string) *Record {
+	if i := slices.IndexFunc(l.records, func(r *Record) bool { return r.ID == id }); i >= 0 {
 		return l.records[i]
 	}
 	return nil
 }
 
 // named returns the record that a person means: by its id or the beginning of it, a rule's number (#3), or a task's name.
-func (l *ledger) named(name string) (*record.Record, error) {
+func (l *ledger) named(name string) (*Record, error) {
 	if name = strings.TrimSpace(name); name == "" {
 		return nil, fmt.Errorf("%w: name one by its id", ErrNotFound)
 	}
-	var found []*record.Record
+	var found []*Record
 	for _, r := range l.records {
 		switch {
 		case r.Own != nil:

@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/internal/lazyregexp"
-	"github.com/decantdev/decant/internal/notebook/page"
-	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/internal/notebook/scan"
 	"github.com/decantdev/decant/memory"
 )
@@ -38,12 +36,12 @@ func (b *Book) Summarize(ctx context.Context, s *scan.Session, text string) erro
 	if m := tagged.FindStringSubmatch(text); m != nil {
 		text = m[1]
 	}
-	text = strings.TrimSpace(page.Public(page.WithoutPrivate(text)))
+	text = strings.TrimSpace(publicText(withoutPrivate(text)))
 	if text == "" {
 		return errors.New("the model has written nothing")
 	}
 	quoted, _ := summarized(s, s.Messages+1)
-	quoted = page.Public(page.WithoutPrivate(quoted))
+	quoted = publicText(withoutPrivate(quoted))
 	err := b.change(ctx, false, func(l *ledger) error {
 		for _, r := range l.records {
 			if r.Context != nil && r.Context.Session == s.ID && r.Context.Part == len(s.Compactions)+1 && r.Context.Summary == quoted {
@@ -104,9 +102,9 @@ func (l *ledger) context(s *scan.Session, c scan.Compaction, part int) (bool, er
 	if err != nil {
 		return false, err
 	}
-	r.Type, r.Session, r.Message = record.Archive, s.ID, c.Message
-	r.Context = &record.Context{Session: s.ID, Part: part, Time: l.seen(c.Time), Seconds: int(c.Active), Input: c.Usage.Prompt(), Output: c.Usage.Output,
-		Tasks: done, Summary: page.Public(page.WithoutPrivate(summary)), Original: cmp.Or(s.File, s.ID)}
+	r.Type, r.Session, r.Message = ContextType, s.ID, c.Message
+	r.Context = &ContextEntry{Session: s.ID, Part: part, Time: l.seen(c.Time), Seconds: int(c.Active), Input: c.Usage.Prompt(), Output: c.Usage.Output,
+		Tasks: done, Summary: publicText(withoutPrivate(summary)), Original: cmp.Or(s.File, s.ID)}
 	return true, nil
 }
 

@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/internal/lazyregexp"
-	"github.com/decantdev/decant/internal/notebook/page"
-	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/internal/notebook/scan"
 	"github.com/decantdev/decant/memory"
 )
@@ -89,7 +87,7 @@ func (p *pupil) judge(s *scan.Session) error {
 		verdict, found := scan.Judge(r.Text, s)
 		switch {
 		case verdict == scan.Confirms:
-			if err := p.confirm(r, record.Person, found[0]); err != nil {
+			if err := p.confirm(r, Person, found[0]); err != nil {
 				return err
 			}
 		case verdict == scan.Contradicts && s.End.After(r.Confirmed) && !slices.Contains(r.Denied, s.ID):
@@ -97,7 +95,7 @@ func (p *pupil) judge(s *scan.Session) error {
 			p.Contradictions++
 		case verdict != scan.Contradicts:
 			if kept := scan.Kept(r.Text, s); len(kept) > 0 {
-				if err := p.confirm(r, record.Check, kept[0]); err != nil {
+				if err := p.confirm(r, Check, kept[0]); err != nil {
 					return err
 				}
 			}
@@ -107,7 +105,7 @@ func (p *pupil) judge(s *scan.Session) error {
 }
 
 // confirm counts a session's evidence once.
-func (p *pupil) confirm(r *record.Record, by record.Who, e scan.Evidence) error {
+func (p *pupil) confirm(r *Record, by Who, e scan.Evidence) error {
 	before := r.Times
 	err := p.l.confirm(r, Confirmation{By: by, From: source(&e), Evidence: e.Quote, Time: e.Time})
 	p.Confirmations += r.Times - before
@@ -139,19 +137,19 @@ func (p *pupil) candidate(c *scan.Candidate) error {
 }
 
 // observe makes an observation of a candidate; nil if nothing is left of it without private text and credentials.
-func (p *pupil) observe(c *scan.Candidate) (*record.Record, error) {
+func (p *pupil) observe(c *scan.Candidate) (*Record, error) {
 	first := &c.Evidence[0]
-	it, err := memory.New("", memory.KindObservation, p.l.scope, page.WithoutPrivate(c.Text), memory.Source{}, p.l.seen(first.Time))
+	it, err := memory.New("", memory.KindObservation, p.l.scope, withoutPrivate(c.Text), memory.Source{}, p.l.seen(first.Time))
 	if errors.Is(err, memory.ErrEmpty) || errors.Is(err, memory.ErrSecret) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if it.ID = record.ID(it.Kind, it.Text, it.Created, first.Session); p.l.byID(it.ID) != nil {
+	if it.ID = recordID(it.Kind, it.Text, it.Created, first.Session); p.l.byID(it.ID) != nil {
 		return nil, nil
 	}
-	r := &record.Record{Item: it, Detail: record.Detail{Session: first.Session, Message: first.Message, Offer: string(c.Kind)}}
+	r := &Record{Item: it, Detail: Detail{Session: first.Session, Message: first.Message, Offer: string(c.Kind)}}
 	p.l.records = append(p.l.records, r)
 	p.Observations++
 	return r, nil
@@ -166,12 +164,12 @@ func (l *ledger) seen(t time.Time) time.Time {
 }
 
 // same returns the observation or rule that asks for the same as a text; a rule, if there are several.
-func (l *ledger) same(text string) (found *record.Record) {
+func (l *ledger) same(text string) (found *Record) {
 	for _, r := range l.records {
 		if r.Kind != memory.KindRule && (r.Kind != memory.KindObservation || found != nil) {
 			continue
 		}
-		if memory.Same(r.Text, text) || r.Offer != record.Procedure && scan.Same(r.Text, text) {
+		if memory.Same(r.Text, text) || r.Offer != Procedure && scan.Same(r.Text, text) {
 			found = r
 		}
 	}
@@ -195,7 +193,7 @@ func (p *pupil) procedures(ss []scan.Session) error {
 			return err
 		}
 		e := found[i].Evidence[0]
-		r.Session, r.Message, r.Offer = e.Session, e.Message, record.Procedure
+		r.Session, r.Message, r.Offer = e.Session, e.Message, Procedure
 		r.Why = fmt.Sprintf("run %d times in %d sessions", found[i].Count, found[i].Sessions)
 		p.Observations++
 	}
@@ -215,7 +213,7 @@ func (p *pupil) tasks(s *scan.Session, newest bool) error {
 		r := p.l.taskOf(s.ID, k)
 		if r == nil {
 			var err error
-			if r, err = p.l.task(page.WithoutPrivate(k.Title), memory.Source{}); errors.Is(err, memory.ErrEmpty) || errors.Is(err, memory.ErrSecret) {
+			if r, err = p.l.task(withoutPrivate(k.Title), memory.Source{}); errors.Is(err, memory.ErrEmpty) || errors.Is(err, memory.ErrSecret) {
 				continue
 			} else if err != nil {
 				return err
@@ -239,7 +237,7 @@ func (p *pupil) tasks(s *scan.Session, newest bool) error {
 }
 
 // taskOf returns the record of a task: the one of the same session and title, or one with the same commit.
-func (l *ledger) taskOf(session string, k *scan.Task) *record.Record {
+func (l *ledger) taskOf(session string, k *scan.Task) *Record {
 	for _, r := range l.records {
 		if r.Task == nil {
 			continue
@@ -253,8 +251,8 @@ func (l *ledger) taskOf(session string, k *scan.Task) *record.Record {
 }
 
 // taken returns what a notebook keeps of a task.
-func taken(k *scan.Task) *record.Task {
-	t := &record.Task{Outcome: oneLine(k.Outcome), Files: len(k.Files), Tokens: k.Tokens, Seconds: int(k.Duration), Commits: k.Commits, Pattern: pattern(k)}
+func taken(k *scan.Task) *Task {
+	t := &Task{Outcome: oneLine(k.Outcome), Files: len(k.Files), Tokens: k.Tokens, Seconds: int(k.Duration), Commits: k.Commits, Pattern: pattern(k)}
 	var names []string
 	for _, f := range k.Files[:min(len(k.Files), 3)] {
 		names = append(names, filepath.Base(f))

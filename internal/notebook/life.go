@@ -7,14 +7,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/decantdev/decant/internal/notebook/page"
-	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/memory"
 )
 
 // due returns the state into which a record should go. Confirmations decide before age, and age is counted from the last
 // confirmation. One that a person has refused as a rule is due again after as many confirmations as were needed the first time.
-func (l *ledger) due(r *record.Record) memory.State {
+func (l *ledger) due(r *Record) memory.State {
 	it := r.Item
 	if !r.Refused.IsZero() {
 		it.Times -= r.RefusedAt
@@ -26,8 +24,8 @@ func (l *ledger) due(r *record.Record) memory.State {
 }
 
 // escalate makes an observation a rule. Both name each other.
-func (l *ledger) escalate(r *record.Record, why string) (*record.Record, error) {
-	id := cmp.Or(r.Shares, record.ID(memory.KindRule, r.Text, l.now, r.ID))
+func (l *ledger) escalate(r *Record) (*Record, error) {
+	id := cmp.Or(r.Shares, recordID(memory.KindRule, r.Text, l.now, r.ID))
 	was, is, err := memory.Escalate(r.Item, id, l.now)
 	if err != nil {
 		return nil, err
@@ -35,20 +33,20 @@ func (l *ledger) escalate(r *record.Record, why string) (*record.Record, error) 
 	is.Extra, r.Item = "", was
 	if rule := l.byID(id); rule != nil { // somebody else has changed the words of a shared rule, and a person says yes to them
 		err := l.rewrite(rule, r.Text)
-		rule.Why, rule.Changed = cmp.Or(why, r.Why), r.Changed
+		rule.Why, rule.Changed = r.Why, r.Changed
 		return rule, err
 	}
-	rule := &record.Record{Item: is, Detail: record.Detail{Shared: r.Shared || r.Shares != "", Session: r.Session, Seen: r.Seen}}
-	rule.Number, rule.Why = l.nextRule(), cmp.Or(why, whyOf(r))
+	rule := &Record{Item: is, Detail: Detail{Shared: r.Shared || r.Shares != "", Session: r.Session, Seen: r.Seen}}
+	rule.Number, rule.Why = l.nextRule(), whyOf(r)
 	if r.Shares != "" {
-		rule.Why, rule.Changed = cmp.Or(why, r.Why), r.Changed
+		rule.Why, rule.Changed = r.Why, r.Changed
 	}
 	l.records = append(l.records, rule)
 	return rule, nil
 }
 
 // whyOf says what an observation was confirmed by, in the words of its last confirmation.
-func whyOf(r *record.Record) string {
+func whyOf(r *Record) string {
 	out := fmt.Sprintf("confirmed %d times", r.Times)
 	if n := r.Sessions(); n > 1 {
 		out += fmt.Sprintf(" in %d sessions", n)
@@ -60,7 +58,7 @@ func whyOf(r *record.Record) string {
 }
 
 // archive archives a record, and says why.
-func (l *ledger) archive(r *record.Record, reason string) error {
+func (l *ledger) archive(r *Record, reason string) error {
 	it, err := memory.Archive(r.Item, l.now)
 	if err == nil {
 		r.Item, r.Reason, r.Changed = it, reason, l.now
@@ -85,12 +83,12 @@ func (b *Book) Ready(ctx context.Context) (out []memory.Item, err error) {
 
 // Offered returns what a person is asked about: the observations that are ready, then those that recorded sessions have
 // brought in the person's own words and that nobody has refused, those with the most sessions first.
-func (b *Book) Offered(ctx context.Context) (out []*record.Record, err error) {
+func (b *Book) Offered(ctx context.Context) (out []*Record, err error) {
 	l, err := b.read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rank := map[*record.Record]int{}
+	rank := map[*Record]int{}
 	for _, r := range l.records {
 		if r.Kind != memory.KindObservation || r.Item.State() != memory.Active || !r.Removed.IsZero() || !r.Suspended.IsZero() {
 			continue
@@ -98,23 +96,22 @@ func (b *Book) Offered(ctx context.Context) (out []*record.Record, err error) {
 		if l.due(r) == memory.Escalated {
 			rank[r] = 1
 			out = append(out, r)
-		} else if r.Offer == record.Procedure && r.Refused.IsZero() {
+		} else if r.Offer == Procedure && r.Refused.IsZero() {
 			rank[r] = -1
 			out = append(out, r)
 		} else if r.Offer != "" && r.Refused.IsZero() {
 			out = append(out, r)
 		}
 	}
-	slices.SortStableFunc(out, func(x, y *record.Record) int {
-		return cmp.Or(rank[y]-rank[x], max(y.Sessions(), y.Asked)-max(x.Sessions(), x.Asked), record.Worth(x, y))
+	slices.SortStableFunc(out, func(x, y *Record) int {
+		return cmp.Or(rank[y]-rank[x], max(y.Sessions(), y.Asked)-max(x.Sessions(), x.Asked), worth(x, y))
 	})
 	return out, nil
 }
 
-// Accept makes an observation a rule: a person has said yes. The text and the reason replace those that there are, if
-// they are given.
-func (b *Book) Accept(ctx context.Context, id, text, why string) (memory.Item, error) {
-	return b.put(ctx, func(l *ledger) (*record.Record, error) {
+// Accept makes an observation a rule, because a person said yes. A text replaces the one that the observation has.
+func (b *Book) Accept(ctx context.Context, id, text string) (memory.Item, error) {
+	return b.put(ctx, func(l *ledger) (*Record, error) {
 		r, err := l.named(id)
 		if err != nil {
 			return nil, err
@@ -124,13 +121,13 @@ func (b *Book) Accept(ctx context.Context, id, text, why string) (memory.Item, e
 				return nil, err
 			}
 		}
-		return l.escalate(r, oneLine(why))
+		return l.escalate(r)
 	})
 }
 
 // Refuse notes that a person wants no rule of an observation. It stays one.
 func (b *Book) Refuse(ctx context.Context, id string) (memory.Item, error) {
-	return b.put(ctx, func(l *ledger) (*record.Record, error) {
+	return b.put(ctx, func(l *ledger) (*Record, error) {
 		r, err := l.named(id)
 		if err == nil {
 			r.Refused, r.RefusedAt = l.now, r.Times
@@ -141,7 +138,7 @@ func (b *Book) Refuse(ctx context.Context, id string) (memory.Item, error) {
 
 // Edit changes the text of a record, and its reason if one is given. What it said before is kept with it.
 func (b *Book) Edit(ctx context.Context, id, text, why string) (memory.Item, error) {
-	return b.put(ctx, func(l *ledger) (*record.Record, error) {
+	return b.put(ctx, func(l *ledger) (*Record, error) {
 		r, err := l.named(id)
 		if err == nil && text != "" {
 			err = l.rewrite(r, text)
@@ -154,8 +151,8 @@ func (b *Book) Edit(ctx context.Context, id, text, why string) (memory.Item, err
 }
 
 // rewrite changes the text of a record.
-func (l *ledger) rewrite(r *record.Record, text string) error {
-	it, err := memory.New(r.ID, r.Kind, r.Scope, page.WithoutPrivate(text), r.Source, l.now)
+func (l *ledger) rewrite(r *Record, text string) error {
+	it, err := memory.New(r.ID, r.Kind, r.Scope, withoutPrivate(text), r.Source, l.now)
 	if err != nil || it.Text == r.Text {
 		return err
 	}
@@ -165,10 +162,10 @@ func (l *ledger) rewrite(r *record.Record, text string) error {
 
 // Archive takes a record out of use. Restore brings it back.
 func (b *Book) Archive(ctx context.Context, id, reason string) (memory.Item, error) {
-	return b.put(ctx, func(l *ledger) (*record.Record, error) {
+	return b.put(ctx, func(l *ledger) (*Record, error) {
 		r, err := l.named(id)
 		if err == nil {
-			err = l.archive(r, reason)
+			err = l.archive(r, cmp.Or(oneLine(reason), "by hand"))
 		}
 		return r, err
 	})
@@ -176,7 +173,7 @@ func (b *Book) Archive(ctx context.Context, id, reason string) (memory.Item, err
 
 // Restore takes a record into use again that was archived, deleted from a file or suspended.
 func (b *Book) Restore(ctx context.Context, id string) (memory.Item, error) {
-	return b.put(ctx, func(l *ledger) (*record.Record, error) {
+	return b.put(ctx, func(l *ledger) (*Record, error) {
 		r, err := l.named(id)
 		if err != nil {
 			return nil, err

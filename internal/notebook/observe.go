@@ -8,14 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/decantdev/decant/internal/notebook/page"
-	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/memory"
 )
 
 // Confirmation is an occasion on which something was confirmed.
 type Confirmation struct {
-	By       record.Who
+	By       Who
 	From     memory.Source // session and messages
 	Evidence string        // what was said, one line; empty: the text of the record
 	Time     time.Time     // zero: now
@@ -24,8 +22,8 @@ type Confirmation struct {
 // Observe notes a pattern. One that says the same and is known already is returned as it is: seeing something again is
 // no confirmation of it, see Confirm. Parts between <private> and </private> are left out.
 func (b *Book) Observe(ctx context.Context, text string, from memory.Source) (memory.Item, error) {
-	return b.put(ctx, func(l *ledger) (*record.Record, error) {
-		text := page.WithoutPrivate(text)
+	return b.put(ctx, func(l *ledger) (*Record, error) {
+		text := withoutPrivate(text)
 		if r := l.saying(memory.KindObservation, text); r != nil {
 			return r, nil
 		}
@@ -35,10 +33,10 @@ func (b *Book) Observe(ctx context.Context, text string, from memory.Source) (me
 
 // AddRule notes a rule that a person gives as such: no confirmations are asked for.
 func (b *Book) AddRule(ctx context.Context, text, why string, from memory.Source) (memory.Item, error) {
-	return b.put(ctx, func(l *ledger) (*record.Record, error) { return l.addRule(page.WithoutPrivate(text), why, from) })
+	return b.put(ctx, func(l *ledger) (*Record, error) { return l.addRule(withoutPrivate(text), why, from) })
 }
 
-func (l *ledger) addRule(text, why string, from memory.Source) (*record.Record, error) {
+func (l *ledger) addRule(text, why string, from memory.Source) (*Record, error) {
 	if r := l.saying(memory.KindRule, text); r != nil {
 		return r, nil
 	}
@@ -51,17 +49,17 @@ func (l *ledger) addRule(text, why string, from memory.Source) (*record.Record, 
 
 // Decide notes a decision, with its reason and when it is to be looked at again.
 func (b *Book) Decide(ctx context.Context, text, why, revisit string, from memory.Source) (memory.Item, error) {
-	return b.put(ctx, func(l *ledger) (*record.Record, error) {
-		r, err := l.add(memory.KindMemory, page.WithoutPrivate(text), from)
+	return b.put(ctx, func(l *ledger) (*Record, error) {
+		r, err := l.add(memory.KindMemory, withoutPrivate(text), from)
 		if err == nil {
-			r.Type, r.Why, r.Revisit = record.Decision, oneLine(why), oneLine(revisit)
+			r.Type, r.Why, r.Revisit = DecisionType, oneLine(why), oneLine(revisit)
 		}
 		return r, err
 	})
 }
 
 // put makes a change of one record, and writes the files.
-func (b *Book) put(ctx context.Context, do func(*ledger) (*record.Record, error)) (memory.Item, error) {
+func (b *Book) put(ctx context.Context, do func(*ledger) (*Record, error)) (memory.Item, error) {
 	var it memory.Item
 	err := b.change(ctx, false, func(l *ledger) error {
 		r, err := do(l)
@@ -78,11 +76,11 @@ func (b *Book) put(ctx context.Context, do func(*ledger) (*record.Record, error)
 
 // oneLine returns what people say beside a text, without what is private or a credential.
 func oneLine(s string) string {
-	return strings.Join(strings.Fields(page.Public(page.WithoutPrivate(s))), " ")
+	return strings.Join(strings.Fields(publicText(withoutPrivate(s))), " ")
 }
 
 // saying returns the record of a kind that says the same as a text; one that is in use first.
-func (l *ledger) saying(kind memory.Kind, text string) (found *record.Record) {
+func (l *ledger) saying(kind memory.Kind, text string) (found *Record) {
 	for _, r := range l.records {
 		if r.Kind == kind && r.Type == "" && memory.Same(r.Text, text) && (found == nil || r.Item.State() == memory.Active) {
 			found = r
@@ -101,7 +99,7 @@ func (l *ledger) nextRule() int {
 // person's words and a rule's check count once for each session, and not in the session that the record comes from. What
 // was archived is in use again.
 func (b *Book) Confirm(ctx context.Context, idOrText string, by Confirmation) (memory.Item, error) {
-	return b.put(ctx, func(l *ledger) (*record.Record, error) {
+	return b.put(ctx, func(l *ledger) (*Record, error) {
 		r, err := l.meant(idOrText)
 		if err == nil {
 			err = l.confirm(r, by)
@@ -112,11 +110,11 @@ func (b *Book) Confirm(ctx context.Context, idOrText string, by Confirmation) (m
 
 // meant returns the observation or rule that a person means by an id or its text. Of an observation that has become a rule
 // it is the rule.
-func (l *ledger) meant(idOrText string) (*record.Record, error) {
+func (l *ledger) meant(idOrText string) (*Record, error) {
 	r, err := l.named(idOrText)
 	if err != nil {
 		if r = cmp.Or(l.saying(memory.KindRule, idOrText), l.saying(memory.KindObservation, idOrText)); r == nil {
-			return nil, fmt.Errorf("%w: nothing has the id or says the same as %q%s", ErrNotFound, idOrText, l.near(idOrText))
+			return nil, fmt.Errorf("%w: no observation or rule has this id or text: %q", ErrNotFound, idOrText)
 		}
 	}
 	if rule := l.byID(r.Became); rule != nil && r.Item.State() == memory.Escalated {
@@ -128,32 +126,13 @@ func (l *ledger) meant(idOrText string) (*record.Record, error) {
 	return r, nil
 }
 
-// near names the records that have words of a text.
-func (l *ledger) near(text string) string {
-	var items []memory.Item
-	for _, r := range l.records {
-		if r.Kind == memory.KindRule || r.Kind == memory.KindObservation {
-			items = append(items, r.Item)
-		}
-	}
-	found := memory.Rank(items, text)
-	if len(found) == 0 {
-		return ""
-	}
-	out := "; perhaps you mean"
-	for i := range found[:min(3, len(found))] {
-		out += "\n  " + found[i].ID + " " + found[i].Text
-	}
-	return out
-}
-
 // confirm counts an occasion if it counts.
-func (l *ledger) confirm(r *record.Record, by Confirmation) error {
-	if !slices.Contains([]record.Who{record.Person, record.Hand, record.Check}, by.By) {
+func (l *ledger) confirm(r *Record, by Confirmation) error {
+	if !slices.Contains([]Who{Person, Hand, Check}, by.By) {
 		return fmt.Errorf("%q: %w", by.By, ErrMayNot)
 	}
 	session := by.From.Conversation
-	if by.By != record.Hand {
+	if by.By != Hand {
 		if session == "" {
 			return fmt.Errorf("a confirmation by a %s needs its session: %w", by.By, ErrMayNot)
 		}
@@ -165,7 +144,7 @@ func (l *ledger) confirm(r *record.Record, by Confirmation) error {
 	if at.IsZero() {
 		at = l.now
 	}
-	evidence := cmp.Or(page.WithoutPrivate(by.Evidence), r.Text)
+	evidence := cmp.Or(withoutPrivate(by.Evidence), r.Text)
 	known := r.Times
 	r.Item = memory.Confirm(r.Item, memory.Confirmation{Source: l.source(by.From), Evidence: evidence, Time: at})
 	if r.Times == known {
@@ -174,15 +153,15 @@ func (l *ledger) confirm(r *record.Record, by Confirmation) error {
 	if r.Item.State() == memory.Active {
 		r.Reason = ""
 	}
-	if by.By != record.Check {
+	if by.By != Check {
 		r.Suspended, r.Against = time.Time{}, ""
 	}
 	r.Removed = time.Time{}
-	r.Seen = append(r.Seen, record.Seen{By: by.By, Session: session, From: by.From.From, To: by.From.To, Time: at})
+	r.Seen = append(r.Seen, Seen{By: by.By, Session: session, From: by.From.From, To: by.From.To, Time: at})
 	r.Seen = r.Seen[max(0, len(r.Seen)-mostSessions):]
 	l.noteSession(session)
 	if l.set.AutoEscalate && l.due(r) == memory.Escalated {
-		_, err := l.escalate(r, "")
+		_, err := l.escalate(r)
 		return err
 	}
 	return nil
@@ -190,7 +169,7 @@ func (l *ledger) confirm(r *record.Record, by Confirmation) error {
 
 // Contradict notes that a rule or an observation was contradicted: it is told to no session until somebody confirms it again.
 func (b *Book) Contradict(ctx context.Context, idOrText, evidence string, from memory.Source) (memory.Item, error) {
-	return b.put(ctx, func(l *ledger) (*record.Record, error) {
+	return b.put(ctx, func(l *ledger) (*Record, error) {
 		r, err := l.meant(idOrText)
 		if err == nil {
 			r.Suspended, r.Against = l.now, cmp.Or(oneLine(evidence), "by hand")
@@ -202,7 +181,7 @@ func (b *Book) Contradict(ctx context.Context, idOrText, evidence string, from m
 
 // Supersede notes that one record takes the place of another, which is archived. Both name each other.
 func (b *Book) Supersede(ctx context.Context, old, by string) (memory.Item, error) {
-	return b.put(ctx, func(l *ledger) (*record.Record, error) {
+	return b.put(ctx, func(l *ledger) (*Record, error) {
 		was, err := l.named(old)
 		if err != nil {
 			return nil, err

@@ -9,18 +9,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/decantdev/decant/internal/notebook/calendar"
-	"github.com/decantdev/decant/internal/notebook/page"
-	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/memory"
 )
 
 // Report is what was done.
 type Report struct {
-	Runs    []record.Run // scans, oldest first
-	Ready   int          // observations that wait for a yes
-	Changes []Change     // files
-	Read    []string     // what people had changed in files, a line each
+	Runs    []ScanRun // scans, oldest first
+	Ready   int       // observations that wait for a yes
+	Changes []Change  // files
+	Read    []string  // what people had changed in files, a line each
 }
 
 // A Change is a file that was written, or would be.
@@ -32,15 +29,15 @@ type Change struct {
 // CatchUp makes the scans that are due since they were last made: one for each Sunday and each 1st, however long nothing has
 // run, and each once, also if several processes catch up at once. While the notebook is off it does nothing.
 func (b *Book) CatchUp(ctx context.Context) (Report, error) {
-	return b.scan(ctx, func(l *ledger) (runs []record.Run) {
+	return b.scan(ctx, func(l *ledger) (runs []ScanRun) {
 		s := l.state()
 		if l.set.Observations {
-			for _, at := range calendar.Weekly(s.Weekly, l.now) {
+			for _, at := range sundays(s.Weekly, l.now) {
 				runs, s.Weekly = append(runs, l.weekly(at)), at
 			}
 		}
 		if l.set.Monthly {
-			for _, at := range calendar.Monthly(s.Monthly, l.now) {
+			for _, at := range firsts(s.Monthly, l.now) {
 				runs, s.Monthly = append(runs, l.monthly(at)), at
 			}
 		}
@@ -53,7 +50,7 @@ func (b *Book) CatchUp(ctx context.Context) (Report, error) {
 
 // Scan makes scans now, whether or not they are due.
 func (b *Book) Scan(ctx context.Context, weekly, monthly bool) (Report, error) {
-	return b.scan(ctx, func(l *ledger) (runs []record.Run) {
+	return b.scan(ctx, func(l *ledger) (runs []ScanRun) {
 		if weekly {
 			runs = append(runs, l.weekly(l.now))
 		}
@@ -64,7 +61,7 @@ func (b *Book) Scan(ctx context.Context, weekly, monthly bool) (Report, error) {
 	})
 }
 
-func (b *Book) scan(ctx context.Context, do func(*ledger) []record.Run) (Report, error) {
+func (b *Book) scan(ctx context.Context, do func(*ledger) []ScanRun) (Report, error) {
 	var out Report
 	err := b.change(ctx, false, func(l *ledger) error {
 		out = Report{Runs: do(l)}
@@ -91,8 +88,8 @@ func (b *Book) scan(ctx context.Context, do func(*ledger) []record.Run) (Report,
 const mostRuns = 200
 
 // weekly escalates where no yes is asked for, and archives observations that nobody has confirmed for long.
-func (l *ledger) weekly(due time.Time) record.Run {
-	run := record.Run{Schedule: "weekly", Due: due, Made: l.now}
+func (l *ledger) weekly(due time.Time) ScanRun {
+	run := ScanRun{Schedule: "weekly", Due: due, Made: l.now}
 	for _, r := range slices.Clone(l.records) {
 		if r.Kind != memory.KindObservation || r.Item.State() != memory.Active {
 			continue
@@ -100,7 +97,7 @@ func (l *ledger) weekly(due time.Time) record.Run {
 		switch l.due(r) {
 		case memory.Escalated:
 			if l.set.AutoEscalate {
-				if _, err := l.escalate(r, ""); err == nil {
+				if _, err := l.escalate(r); err == nil {
 					run.Escalated++
 				}
 			}
@@ -117,8 +114,8 @@ func (l *ledger) weekly(due time.Time) record.Run {
 const leastPattern = 3
 
 // monthly archives completed tasks, and notes their patterns.
-func (l *ledger) monthly(due time.Time) record.Run {
-	run := record.Run{Schedule: "monthly", Due: due, Made: l.now}
+func (l *ledger) monthly(due time.Time) ScanRun {
+	run := ScanRun{Schedule: "monthly", Due: due, Made: l.now}
 	if l.set.Tasks {
 		run.Tasks = l.archiveTasks(true)
 	}
@@ -141,12 +138,12 @@ func (l *ledger) monthly(due time.Time) record.Run {
 }
 
 // finished returns the completed tasks that are in use, the last first.
-func (l *ledger) finished() (out []*record.Record) {
+func (l *ledger) finished() (out []*Record) {
 	for _, r := range l.records {
 		if r.Task != nil && !r.Task.Done.IsZero() && r.Item.State() == memory.Active {
 			out = append(out, r)
 		}
 	}
-	slices.SortFunc(out, page.Newest)
+	slices.SortFunc(out, newestTask)
 	return out
 }

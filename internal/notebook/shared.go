@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/decantdev/decant/internal/notebook/page"
-	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/memory"
 )
 
@@ -26,7 +24,7 @@ const unionLine = "shared.jsonl merge=union\n"
 // Share puts rules and decisions into the file that is committed with the repository, so that all who work on it have them.
 // Everything else is personal: it stays in the store.
 func (b *Book) Share(ctx context.Context, ids []string) ([]Change, error) {
-	return b.share(ctx, ids, func(l *ledger, r *record.Record) error {
+	return b.share(ctx, ids, func(l *ledger, r *Record) error {
 		if !r.Shareable() {
 			return fmt.Errorf("%s is of the kind %s: rules and decisions are shared, other records are personal", r.ID, r.Kind)
 		}
@@ -38,14 +36,14 @@ func (b *Book) Share(ctx context.Context, ids []string) ([]Change, error) {
 
 // Unshare takes records out of the file of this working tree again. They stay in this notebook.
 func (b *Book) Unshare(ctx context.Context, ids []string) ([]Change, error) {
-	return b.share(ctx, ids, func(l *ledger, r *record.Record) error {
+	return b.share(ctx, ids, func(l *ledger, r *Record) error {
 		r.Shared = false
 		l.line(r.ID, unwanted)
 		return nil
 	})
 }
 
-func (b *Book) share(ctx context.Context, ids []string, do func(*ledger, *record.Record) error) ([]Change, error) {
+func (b *Book) share(ctx context.Context, ids []string, do func(*ledger, *Record) error) ([]Change, error) {
 	err := b.change(ctx, false, func(l *ledger) error {
 		for _, id := range ids {
 			r, err := l.named(id)
@@ -78,12 +76,12 @@ const (
 
 // line notes what is known of a line.
 func (l *ledger) line(id, known string) {
-	p := l.pages()[page.Shared]
+	p := l.pages()[SharedFile]
 	if p.Base == nil {
 		p.Base = map[string]string{}
 	}
 	p.Base[id] = known
-	l.pages()[page.Shared] = p
+	l.pages()[SharedFile] = p
 }
 
 // A sharer brings the committed file and the records together.
@@ -96,8 +94,8 @@ type sharer struct {
 // file takes over what others have changed in the file, and returns what it should hold. A record that the file does not
 // have is not written into it unless somebody shares it: another branch may be checked out.
 func (s *sharer) file(disk string) string {
-	lines, tidy, bad := page.Lines(disk)
-	newest := map[string]page.Line{}
+	lines, tidy, bad := parseShared(disk)
+	newest := map[string]sharedLine{}
 	for i := range lines {
 		id := lines[i].ID
 		if sum, _, _ := strings.Cut(s.base[id], " "); sum != lines[i].Sum() {
@@ -125,20 +123,20 @@ func (s *sharer) file(disk string) string {
 	if tidy {
 		return disk
 	}
-	return page.Join(slices.Collect(maps.Values(newest)))
+	return joinShared(slices.Collect(maps.Values(newest)))
 }
 
 // lineOf returns a record as a line; of none an empty one.
-func lineOf(r *record.Record) page.Line {
+func lineOf(r *Record) sharedLine {
 	if r == nil {
-		return page.Line{}
+		return sharedLine{}
 	}
-	return page.LineOf(r)
+	return sharedLineOf(r)
 }
 
 // known returns the sums of what the file holds now and of its records.
 func (s *sharer) known(disk string) map[string]string {
-	lines, _, _ := page.Lines(disk)
+	lines, _, _ := parseShared(disk)
 	out := map[string]string{}
 	for i := range lines {
 		own := lineOf(s.l.byID(lines[i].ID))
@@ -153,7 +151,7 @@ func (s *sharer) known(disk string) map[string]string {
 }
 
 // take takes over a line that somebody has written.
-func (s *sharer) take(line *page.Line) {
+func (s *sharer) take(line *sharedLine) {
 	r := s.l.byID(line.ID)
 	if r == nil {
 		s.fresh(line)
@@ -183,7 +181,7 @@ func (s *sharer) take(line *page.Line) {
 }
 
 // archived takes over whether a line is in use.
-func (s *sharer) archived(r *record.Record, line *page.Line) {
+func (s *sharer) archived(r *Record, line *sharedLine) {
 	switch is := r.Item.State() == memory.Archived; {
 	case line.Archived && !is:
 		r.Item.Archived, r.Reason = later(r.Changed, r.Restored.Add(time.Microsecond)), oneLine(line.Reason)
@@ -200,7 +198,7 @@ func later(a, b time.Time) time.Time {
 }
 
 // fresh makes a record of a line that is not known here. A rule waits for a yes, unless lines are trusted.
-func (s *sharer) fresh(line *page.Line) {
+func (s *sharer) fresh(line *sharedLine) {
 	if line.Kind == memory.KindRule && s.l.saying(memory.KindRule, line.Text) != nil {
 		return // it is told already
 	}
@@ -210,19 +208,19 @@ func (s *sharer) fresh(line *page.Line) {
 		}
 		return
 	}
-	it, err := memory.New(line.ID, line.Kind, s.l.scope, page.WithoutPrivate(line.Text), memory.Source{}, s.l.seen(line.Created))
+	it, err := memory.New(line.ID, line.Kind, s.l.scope, withoutPrivate(line.Text), memory.Source{}, s.l.seen(line.Created))
 	if err != nil {
 		s.read = append(s.read, fmt.Sprintf("%s: %s: not read: %v", sharedFile, line.ID, err))
 		return
 	}
-	r := &record.Record{Item: it, Detail: record.Detail{Shared: true, Why: oneLine(line.Why), Revisit: oneLine(line.Revisit)}}
+	r := &Record{Item: it, Detail: Detail{Shared: true, Why: oneLine(line.Why), Revisit: oneLine(line.Revisit)}}
 	if !line.Changed.IsZero() {
 		r.Changed = s.l.seen(line.Changed)
 	}
 	if r.Kind == memory.KindRule {
 		r.Number = s.l.nextRule()
 	} else {
-		r.Type = record.Decision
+		r.Type = DecisionType
 	}
 	s.archived(r, line)
 	s.l.records = append(s.l.records, r)
@@ -230,16 +228,16 @@ func (s *sharer) fresh(line *page.Line) {
 }
 
 // ask makes an observation of a line, which waits for a yes.
-func (s *sharer) ask(line *page.Line) {
-	id := record.ID(memory.KindObservation, line.Text, time.Time{}, line.ID)
+func (s *sharer) ask(line *sharedLine) {
+	id := recordID(memory.KindObservation, line.Text, time.Time{}, line.ID)
 	if s.l.byID(id) != nil {
 		return // asked already, whatever came of it
 	}
-	it, err := memory.New(id, memory.KindObservation, s.l.scope, page.WithoutPrivate(line.Text), memory.Source{}, s.l.now)
+	it, err := memory.New(id, memory.KindObservation, s.l.scope, withoutPrivate(line.Text), memory.Source{}, s.l.now)
 	if err != nil {
 		return
 	}
-	r := &record.Record{Item: it, Detail: record.Detail{Shares: line.ID, Offer: record.FromFile, Why: oneLine(line.Why), Changed: line.Changed}}
+	r := &Record{Item: it, Detail: Detail{Shares: line.ID, Offer: FromFile, Why: oneLine(line.Why), Changed: line.Changed}}
 	s.l.records = append(s.l.records, r)
 	s.read = append(s.read, fmt.Sprintf("%s: %s waits for a yes: %s", sharedFile, r.ID, r.Text))
 }

@@ -9,9 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/decantdev/decant/internal/notebook/folder"
-	"github.com/decantdev/decant/internal/notebook/page"
-	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/memory"
 )
 
@@ -31,7 +28,7 @@ func (b *Book) Init(ctx context.Context) (Report, error) {
 		if err := b.tree().Mkdir(b.o.Settings.Dir, 0o700); err != nil {
 			return Report{}, err
 		}
-		if err := b.tree().Replace(b.file(".gitignore"), nil, []byte(ignore)); err != nil && !errors.Is(err, folder.ErrChanged) {
+		if err := b.tree().Replace(b.file(".gitignore"), nil, []byte(ignore)); err != nil && !errors.Is(err, errChanged) {
 			return Report{}, err
 		}
 	}
@@ -67,7 +64,7 @@ func (b *Book) personal(ctx context.Context) error {
 		return err // a link
 	}
 	var names []string
-	for _, name := range page.Names {
+	for _, name := range FileNames {
 		names = append(names, b.file(name))
 	}
 	tracked, err := b.repo.Tracked(ctx, names)
@@ -83,7 +80,7 @@ func (b *Book) Unwritten() (names []string, err error) {
 	if locked, err := b.tree().Has(b.file(lockName)); err != nil || locked {
 		return nil, err
 	}
-	for _, name := range page.Names {
+	for _, name := range FileNames {
 		found, err := b.tree().Has(b.file(name))
 		if err != nil {
 			return nil, err
@@ -123,11 +120,11 @@ func (b *Book) sync(ctx context.Context) (Report, error) {
 		read, changes, err := b.pass(ctx)
 		out.Read = append(out.Read, read...)
 		out.Changes = append(out.Changes, changes...)
-		if !errors.Is(err, folder.ErrChanged) {
+		if !errors.Is(err, errChanged) {
 			return out, err
 		}
 	}
-	return out, fmt.Errorf("%s: its files are being changed all the time: %w", b.Dir(), folder.ErrChanged)
+	return out, fmt.Errorf("%s: its files are being changed all the time: %w", b.Dir(), errChanged)
 }
 
 // pass reads the files and writes them once. If one has changed meanwhile the error is folder.ErrChanged.
@@ -136,21 +133,21 @@ func (b *Book) pass(ctx context.Context) (read []string, changes []Change, err e
 	if err != nil {
 		return nil, nil, err
 	}
-	files := map[string]page.File{}
+	files := map[string]renderedFile{}
 	shared := ""
 	err = b.change(ctx, true, func(l *ledger) error {
 		a := absorber{l: l, zone: b.o.Now().Location(), count: b.count}
 		a.files(disk)
-		s := sharer{l: l, base: l.pages()[page.Shared].Base}
-		shared = s.file(string(disk[page.Shared]))
-		read, files = append(a.read, s.read...), map[string]page.File{}
+		s := sharer{l: l, base: l.pages()[SharedFile].Base}
+		shared = s.file(string(disk[SharedFile]))
+		read, files = append(a.read, s.read...), map[string]renderedFile{}
 		v := l.view(a.zone, b.count)
-		for _, name := range page.Names {
-			files[name] = page.Render(name, v, string(disk[name]))
+		for _, name := range FileNames {
+			files[name] = render(name, v, string(disk[name]))
 		}
 		return nil
 	})
-	for _, name := range page.Names {
+	for _, name := range FileNames {
 		if err != nil {
 			return read, changes, err
 		}
@@ -165,7 +162,7 @@ func (b *Book) pass(ctx context.Context) (read []string, changes []Change, err e
 	}
 	if err == nil {
 		var more []Change
-		more, err = b.writeShared(disk[page.Shared], shared)
+		more, err = b.writeShared(disk[SharedFile], shared)
 		changes = append(changes, more...)
 	}
 	if err != nil || b.o.DryRun { // what stands in the files is still what was written before
@@ -177,17 +174,17 @@ func (b *Book) pass(ctx context.Context) (read []string, changes []Change, err e
 // disk returns the files as they stand there; nil: there is none.
 func (b *Book) disk() (out map[string][]byte, err error) {
 	out = map[string][]byte{}
-	for _, name := range page.Names {
+	for _, name := range FileNames {
 		if out[name], err = b.tree().Read(b.file(name)); err != nil {
 			return nil, err
 		}
 	}
-	out[page.Shared], err = b.readShared()
+	out[SharedFile], err = b.readShared()
 	return out, err
 }
 
 // written notes what stands in the files now.
-func (b *Book) written(ctx context.Context, files map[string]page.File, shared string) error {
+func (b *Book) written(ctx context.Context, files map[string]renderedFile, shared string) error {
 	return b.change(ctx, true, func(l *ledger) error {
 		pages := l.pages()
 		for name, f := range files {
@@ -195,8 +192,8 @@ func (b *Book) written(ctx context.Context, files map[string]page.File, shared s
 			p.Base = f.Base
 			pages[name] = p
 		}
-		s := sharer{l: l, base: pages[page.Shared].Base}
-		pages[page.Shared] = record.Page{Base: s.known(shared)}
+		s := sharer{l: l, base: pages[SharedFile].Base}
+		pages[SharedFile] = pageState{Base: s.known(shared)}
 		return nil
 	})
 }
@@ -209,15 +206,15 @@ func (b *Book) Render(ctx context.Context) (map[string]string, error) {
 	}
 	l.state()
 	v, out := l.view(b.o.Now().Location(), b.count), map[string]string{}
-	for _, name := range page.Names {
-		out[name] = page.Render(name, v, "").Text
+	for _, name := range FileNames {
+		out[name] = render(name, v, "").Text
 	}
 	return out, nil
 }
 
 // view returns what files are made of.
-func (l *ledger) view(zone *time.Location, count func(string) int) *page.View {
-	v := &page.View{Records: l.records, Pages: l.pages(), Zone: zone, Keep: l.set.KeepTasks, Metrics: l.set.Metrics, Unloaded: map[string]int{}}
+func (l *ledger) view(zone *time.Location, count func(string) int) *view {
+	v := &view{Records: l.records, Pages: l.pages(), Zone: zone, Keep: l.set.KeepTasks, Metrics: l.set.Metrics, Unloaded: map[string]int{}}
 	size := 0
 	for i, r := range l.loaded() {
 		if size += count(ruleLine(r)); size > l.set.RuleTokens {
@@ -228,17 +225,17 @@ func (l *ledger) view(zone *time.Location, count func(string) int) *page.View {
 }
 
 // loaded returns the rules that a session may be told, those that are worth most first.
-func (l *ledger) loaded() (out []*record.Record) {
+func (l *ledger) loaded() (out []*Record) {
 	for _, r := range l.records {
 		if r.Kind == memory.KindRule && r.Item.State() == memory.Active && r.Suspended.IsZero() && r.Removed.IsZero() {
 			out = append(out, r)
 		}
 	}
-	slices.SortFunc(out, record.Worth)
+	slices.SortFunc(out, worth)
 	return out
 }
 
-func ruleLine(r *record.Record) string { return fmt.Sprintf("- Rule #%d: %s\n", r.Number, r.Text) }
+func ruleLine(r *Record) string { return fmt.Sprintf("- Rule #%d: %s\n", r.Number, r.Text) }
 
 // An absorber makes records of what people have changed in files.
 type absorber struct {
@@ -251,12 +248,12 @@ type absorber struct {
 // files reads all files. A file that is not there is no change: it is made anew.
 func (a *absorber) files(disk map[string][]byte) {
 	pages := a.l.pages()
-	sheets, seen := map[string]page.Sheet{}, map[string]bool{}
-	for _, name := range page.Names {
+	sheets, seen := map[string]sheet{}, map[string]bool{}
+	for _, name := range FileNames {
 		if disk[name] == nil {
 			continue
 		}
-		sheet := page.Parse(name, string(disk[name]))
+		sheet := parsePage(name, string(disk[name]))
 		sheets[name] = sheet
 		for _, f := range sheet.Found {
 			seen[f.ID] = true
@@ -265,9 +262,9 @@ func (a *absorber) files(disk map[string][]byte) {
 	shown := map[string]map[string]map[string]string{}
 	v := a.l.view(a.zone, a.count)
 	for name := range sheets {
-		shown[name] = page.Fields(name, v)
+		shown[name] = editable(name, v)
 	}
-	for _, name := range page.Names {
+	for _, name := range FileNames {
 		if sheet, ok := sheets[name]; ok {
 			a.deleted(name, pages[name].Base, seen)
 			a.file(name, sheet, shown[name])
@@ -282,9 +279,9 @@ func (a *absorber) deleted(name string, base map[string]string, seen map[string]
 		if seen[id] || r == nil || !r.Removed.IsZero() {
 			continue
 		}
-		archive := name == page.ObservationArchive || name == page.TaskArchive || name == page.Contexts
+		archive := name == ObservationArchiveFile || name == TaskArchiveFile || name == ContextsFile
 		switch {
-		case archive && (r.Item.State() != memory.Active || r.Type == record.Archive):
+		case archive && (r.Item.State() != memory.Active || r.Type == ContextType):
 			r.Removed = a.l.now
 		case archive || r.Item.State() != memory.Active || a.l.archive(r, "deleted from "+name) != nil:
 			continue
@@ -294,13 +291,13 @@ func (a *absorber) deleted(name string, base map[string]string, seen map[string]
 }
 
 // file reads what was changed and added in a file, and keeps its pieces.
-func (a *absorber) file(name string, sheet page.Sheet, shown map[string]map[string]string) {
+func (a *absorber) file(name string, sheet sheet, shown map[string]map[string]string) {
 	p := a.l.pages()[name]
 	keys := map[string]string{}
 	for i := range sheet.Found {
 		f := &sheet.Found[i]
 		if f.ID == "" {
-			keys[page.NewKey(i)] = a.added(name, f)
+			keys[newKey(i)] = a.added(name, f)
 			continue
 		}
 		if have := shown[f.ID]; have != nil && p.Base[f.ID] != f.Sum(have) {
@@ -308,11 +305,11 @@ func (a *absorber) file(name string, sheet page.Sheet, shown map[string]map[stri
 		}
 	}
 	p.Pieces = nil
-	for _, piece := range sheet.Pieces {
-		if id, ok := keys[piece.After]; ok {
-			piece.After = id
+	for _, text := range sheet.Pieces {
+		if id, ok := keys[text.After]; ok {
+			text.After = id
 		}
-		p.Pieces = append(p.Pieces, record.Piece{After: piece.After, Text: page.Public(piece.Text)})
+		p.Pieces = append(p.Pieces, piece{After: text.After, Text: publicText(text.Text)})
 	}
 	a.l.pages()[name] = p
 }

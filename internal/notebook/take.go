@@ -7,8 +7,6 @@ import (
 
 	"github.com/decantdev/decant/internal/fact"
 	"github.com/decantdev/decant/internal/lazyregexp"
-	"github.com/decantdev/decant/internal/notebook/page"
-	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/memory"
 )
 
@@ -16,7 +14,7 @@ import (
 // is. Of a DONE.md in the notebook's layout the tasks are taken. Of other Markdown, such as a CLAUDE.md, each list item
 // that is an order becomes an observation that waits for a yes: a file alone makes no rule.
 func (b *Book) Import(ctx context.Context, name, text string) (n int, err error) {
-	if filepath.Base(name) == page.Done {
+	if filepath.Base(name) == DoneFile {
 		return b.importTasks(ctx, text)
 	}
 	return b.Propose(ctx, filepath.Base(name), orders(text))
@@ -24,13 +22,13 @@ func (b *Book) Import(ctx context.Context, name, text string) (n int, err error)
 
 // importTasks takes the tasks of a DONE.md over.
 func (b *Book) importTasks(ctx context.Context, text string) (n int, err error) {
-	sheet := page.Parse(page.Done, indented.ReplaceAllString(text, "  - "))
+	sheet := parsePage(DoneFile, indented.ReplaceAllString(text, "  - "))
 	err = b.change(ctx, false, func(l *ledger) error {
 		n = 0
 		a := absorber{l: l, zone: b.o.Now().Location(), count: b.count}
 		before := len(l.records)
 		for i := range sheet.Found {
-			a.added(page.Done, &sheet.Found[i])
+			a.added(DoneFile, &sheet.Found[i])
 		}
 		n = len(l.records) - before
 		return nil
@@ -46,14 +44,14 @@ func (b *Book) Propose(ctx context.Context, origin string, texts []string) (n in
 	err = b.change(ctx, false, func(l *ledger) error {
 		n = 0
 		for _, text := range texts {
-			if text = page.WithoutPrivate(text); l.same(text) != nil || strings.TrimSpace(text) == "" {
+			if text = withoutPrivate(text); l.same(text) != nil || strings.TrimSpace(text) == "" {
 				continue
 			}
 			r, err := l.add(memory.KindObservation, text, memory.Source{})
 			if err != nil {
 				return err
 			}
-			r.Offer, r.Why = record.FromFile, "it stands in "+origin
+			r.Offer, r.Why = FromFile, "it stands in "+origin
 			n++
 		}
 		return nil

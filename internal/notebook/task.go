@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/internal/lazyregexp"
-	"github.com/decantdev/decant/internal/notebook/page"
-	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/memory"
 )
 
@@ -16,10 +14,10 @@ var named = lazyregexp.New(`^([A-Z][A-Z0-9]*-\d+)(?:: *| +)`)
 // Task notes a task that is begun. A text such as "TASK-42: Add a handler" names it; otherwise it gets the next number. One
 // whose name is known is returned as it is.
 func (b *Book) Task(ctx context.Context, text string, from memory.Source) (memory.Item, error) {
-	return b.put(ctx, func(l *ledger) (*record.Record, error) { return l.task(page.WithoutPrivate(text), from) })
+	return b.put(ctx, func(l *ledger) (*Record, error) { return l.task(withoutPrivate(text), from) })
 }
 
-func (l *ledger) task(text string, from memory.Source) (*record.Record, error) {
+func (l *ledger) task(text string, from memory.Source) (*Record, error) {
 	ref := ""
 	if m := named.FindStringSubmatch(text); m != nil {
 		ref, text = m[1], text[len(m[0]):]
@@ -37,7 +35,7 @@ func (l *ledger) task(text string, from memory.Source) (*record.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Task = &record.Task{Ref: ref, Numbered: ref == ""}
+	r.Task = &Task{Ref: ref, Numbered: ref == ""}
 	if ref == "" {
 		r.Task.Ref = l.nextTask()
 	}
@@ -57,11 +55,11 @@ func (l *ledger) nextTask() string {
 
 // Done notes that a task is completed, by its id, its name or a text that makes a new one, with what is known of it. A time
 // that is zero is now.
-func (b *Book) Done(ctx context.Context, idOrText string, t record.Task, from memory.Source) (memory.Item, error) {
-	return b.put(ctx, func(l *ledger) (*record.Record, error) {
+func (b *Book) Done(ctx context.Context, idOrText string, t Task, from memory.Source) (memory.Item, error) {
+	return b.put(ctx, func(l *ledger) (*Record, error) {
 		r, err := l.named(idOrText)
 		if err != nil || r.Task == nil {
-			if r, err = l.task(page.WithoutPrivate(idOrText), from); err != nil {
+			if r, err = l.task(withoutPrivate(idOrText), from); err != nil {
 				return nil, err
 			}
 		}

@@ -2,7 +2,6 @@ package scan
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -91,23 +90,21 @@ func nearly(steps, among []string) bool {
 	return len(steps) > 2 && n >= len(steps)-1
 }
 
-// Text returns a pattern as one line, for an observation.
-func (p *Pattern) Text() string {
-	return "Run in this order: " + strings.Join(p.Steps, ", then ")
-}
+const (
+	textHead = "Run in this order: "
+	textThen = ", then "
+)
 
-// Skill returns a pattern as the text of a SKILL.md, for a person to complete.
-func (p *Pattern) Skill(name string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "---\nname: %s\ndescription: Use when you are about to run %s; these steps were run in this order %d times in %d sessions.\n---\n\n", name, p.Steps[len(p.Steps)-1], p.Count, p.Sessions)
-	for i, s := range p.Steps {
-		fmt.Fprintf(&b, "%d. Run `%s`. Go on only if it succeeds.\n", i+1, s)
+// Text returns a pattern as one line, for an observation.
+func (p *Pattern) Text() string { return textHead + strings.Join(p.Steps, textThen) }
+
+// StepsOf returns the steps of a pattern whose Text it is given, nil for another text.
+func StepsOf(text string) []string {
+	steps, ok := strings.CutPrefix(text, textHead)
+	if !ok {
+		return nil
 	}
-	b.WriteString("\nSeen in:\n\n")
-	for _, e := range p.Evidence[:min(len(p.Evidence), 5)] {
-		fmt.Fprintf(&b, "- session %s, message %d\n", e.Session, e.Message)
-	}
-	return b.String()
+	return strings.Split(steps, textThen)
 }
 
 // procedure returns the commands of a session that do something, and the messages that run them. A command that is
