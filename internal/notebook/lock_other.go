@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// stale is how old a lock is whose process must have been killed.
+// stale is the age from which a lock counts as left by a killed process.
 const stale = 30 * time.Second
 
-// Lock keeps other processes from writing until the returned function is called.
+// Lock excludes other processes until the returned function is called.
 func (t workTree) Lock(ctx context.Context, name string) (unlock func(), err error) {
 	dir, base, err := t.open(name)
 	if err != nil {

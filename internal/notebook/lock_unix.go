@@ -12,8 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lock keeps other processes from writing until the returned function is called. The system ends the lock of a process
-// that is killed.
+// Lock excludes other processes until the returned function is called. The system releases the lock of a killed process.
 func (t workTree) Lock(ctx context.Context, name string) (unlock func(), err error) {
 	f, err := t.lockFile(name)
 	if err != nil {
@@ -38,7 +37,7 @@ func (t workTree) Lock(ctx context.Context, name string) (unlock func(), err err
 	return func() { f.Close() }, nil
 }
 
-// lockFile opens the file of a lock, which is made where there is none. A pipe in its place is no error: nothing is read of it.
+// lockFile opens or creates the file of a lock. A pipe in its place does no harm: nothing is read from it.
 func (t workTree) lockFile(name string) (*os.File, error) {
 	if _, err := t.Has(name); err != nil {
 		return nil, err // a link

@@ -11,7 +11,7 @@ import (
 	"github.com/decantdev/decant/memory"
 )
 
-// Confirmation is an occasion on which something was confirmed.
+// Confirmation is one confirmation of an observation or a rule.
 type Confirmation struct {
 	By       Who
 	From     memory.Source // session and messages
@@ -19,8 +19,8 @@ type Confirmation struct {
 	Time     time.Time     // zero: now
 }
 
-// Observe notes a pattern. One that says the same and is known already is returned as it is: seeing something again is
-// no confirmation of it, see Confirm. Parts between <private> and </private> are left out.
+// Observe records a pattern. A known one with the same text is returned unchanged: seeing it again does not confirm it. Parts
+// between <private> and </private> are left out.
 func (b *Book) Observe(ctx context.Context, text string, from memory.Source) (memory.Item, error) {
 	return b.put(ctx, func(l *ledger) (*Record, error) {
 		text := withoutPrivate(text)
@@ -31,7 +31,7 @@ func (b *Book) Observe(ctx context.Context, text string, from memory.Source) (me
 	})
 }
 
-// AddRule notes a rule that a person gives as such: no confirmations are asked for.
+// AddRule records a rule that a person states. It needs no confirmations.
 func (b *Book) AddRule(ctx context.Context, text, why string, from memory.Source) (memory.Item, error) {
 	return b.put(ctx, func(l *ledger) (*Record, error) { return l.addRule(withoutPrivate(text), why, from) })
 }
@@ -47,7 +47,7 @@ func (l *ledger) addRule(text, why string, from memory.Source) (*Record, error) 
 	return r, err
 }
 
-// Decide notes a decision, with its reason and when it is to be looked at again.
+// Decide records a decision, its reason, and when to look at it again.
 func (b *Book) Decide(ctx context.Context, text, why, revisit string, from memory.Source) (memory.Item, error) {
 	return b.put(ctx, func(l *ledger) (*Record, error) {
 		r, err := l.add(memory.KindMemory, withoutPrivate(text), from)
@@ -58,7 +58,7 @@ func (b *Book) Decide(ctx context.Context, text, why, revisit string, from memor
 	})
 }
 
-// put makes a change of one record, and writes the files.
+// put changes one record and writes the files.
 func (b *Book) put(ctx context.Context, do func(*ledger) (*Record, error)) (memory.Item, error) {
 	var it memory.Item
 	err := b.change(ctx, false, func(l *ledger) error {
@@ -74,12 +74,12 @@ func (b *Book) put(ctx context.Context, do func(*ledger) (*Record, error)) (memo
 	return it, err
 }
 
-// oneLine returns what people say beside a text, without what is private or a credential.
+// oneLine returns a text on one line, without private parts and credentials.
 func oneLine(s string) string {
 	return strings.Join(strings.Fields(publicText(withoutPrivate(s))), " ")
 }
 
-// saying returns the record of a kind that says the same as a text; one that is in use first.
+// saying returns the record of a kind with the same text, preferably an active one.
 func (l *ledger) saying(kind memory.Kind, text string) (found *Record) {
 	for _, r := range l.records {
 		if r.Kind == kind && r.Type == "" && memory.Same(r.Text, text) && (found == nil || r.Item.State() == memory.Active) {
@@ -89,15 +89,14 @@ func (l *ledger) saying(kind memory.Kind, text string) (found *Record) {
 	return found
 }
 
-// nextRule returns the number of the next rule: none is given twice.
+// nextRule returns a new number for a rule.
 func (l *ledger) nextRule() int {
 	l.state().Rules++
 	return l.own.Rules
 }
 
-// Confirm notes that something was confirmed: a record by its id, or the observation or rule that says what a text says. A
-// person's words and a rule's check count once for each session, and not in the session that the record comes from. What
-// was archived is in use again.
+// Confirm confirms an observation or a rule by its id or its text. A person's words and a check count once for each session, and
+// not in the session that the record comes from. An archived record becomes active again.
 func (b *Book) Confirm(ctx context.Context, idOrText string, by Confirmation) (memory.Item, error) {
 	return b.put(ctx, func(l *ledger) (*Record, error) {
 		r, err := l.meant(idOrText)
@@ -108,8 +107,7 @@ func (b *Book) Confirm(ctx context.Context, idOrText string, by Confirmation) (m
 	})
 }
 
-// meant returns the observation or rule that a person means by an id or its text. Of an observation that has become a rule
-// it is the rule.
+// meant returns the observation or rule with an id or a text. For an observation that became a rule it returns the rule.
 func (l *ledger) meant(idOrText string) (*Record, error) {
 	r, err := l.named(idOrText)
 	if err != nil {
@@ -126,7 +124,7 @@ func (l *ledger) meant(idOrText string) (*Record, error) {
 	return r, nil
 }
 
-// confirm counts an occasion if it counts.
+// confirm counts a confirmation, unless its session has counted already.
 func (l *ledger) confirm(r *Record, by Confirmation) error {
 	if !slices.Contains([]Who{Person, Hand, Check}, by.By) {
 		return fmt.Errorf("%q: %w", by.By, ErrMayNot)
@@ -167,7 +165,7 @@ func (l *ledger) confirm(r *Record, by Confirmation) error {
 	return nil
 }
 
-// Contradict notes that a rule or an observation was contradicted: it is told to no session until somebody confirms it again.
+// Contradict suspends a rule or an observation: sessions are not told of it until it is confirmed again.
 func (b *Book) Contradict(ctx context.Context, idOrText, evidence string, from memory.Source) (memory.Item, error) {
 	return b.put(ctx, func(l *ledger) (*Record, error) {
 		r, err := l.meant(idOrText)
@@ -179,7 +177,7 @@ func (b *Book) Contradict(ctx context.Context, idOrText, evidence string, from m
 	})
 }
 
-// Supersede notes that one record takes the place of another, which is archived. Both name each other.
+// Supersede archives a record that another one replaces. Both name each other.
 func (b *Book) Supersede(ctx context.Context, old, by string) (memory.Item, error) {
 	return b.put(ctx, func(l *ledger) (*Record, error) {
 		was, err := l.named(old)
@@ -191,7 +189,7 @@ func (b *Book) Supersede(ctx context.Context, old, by string) (memory.Item, erro
 			return nil, err
 		}
 		if was == is {
-			return nil, fmt.Errorf("%s cannot take its own place", was.ID)
+			return nil, fmt.Errorf("%s cannot replace itself", was.ID)
 		}
 		if err := l.archive(was, "superseded by "+is.ID); err != nil {
 			return nil, err

@@ -9,14 +9,17 @@ import (
 	"time"
 )
 
-// A View is what files are made of.
+// A file is made of blocks: its own headings, and records, each with its id in a comment. Text that people add between them is
+// a piece, which stays behind the block that it follows. The same records and pieces give the same bytes.
+
+// A view is what files are made from.
 type view struct {
 	Records  []*Record
 	Pages    map[string]pageState
 	Zone     *time.Location // of the dates
-	Keep     int            // completed tasks that stand in full
-	Metrics  bool           // whether tokens are written
-	Unloaded map[string]int // rules that a session is not told, with their rank
+	Keep     int            // completed tasks that are written in full
+	Metrics  bool           // write numbers of tokens
+	Unloaded map[string]int // ranks of the rules beyond the limit of what a session is told
 }
 
 // The names of the files.
@@ -29,17 +32,17 @@ const (
 	indexFile              = "MEMORY.md"
 	ContextsFile           = "CONTEXT_ARCHIVE.md"
 	DecisionsFile          = "DECISIONS.md"
-	SharedFile             = "shared.jsonl" // the one that is committed, see Line
+	SharedFile             = "shared.jsonl" // committed to the repository, see sharedLine
 )
 
-// FileNames are all files, as people look at them.
+// FileNames are the Markdown files, in reading order.
 var FileNames = []string{indexFile, RulesFile, ObservationsFile, DoneFile, DecisionsFile, ObservationArchiveFile, TaskArchiveFile, ContextsFile}
 
 // A block is a part of a file.
 type block struct {
-	key    string   // id of the record, or the line of a heading
-	lines  []string // a first empty one parts it from what comes before
-	fields fields   // of a record: what people may edit
+	key    string   // id of a record, or the line of a heading
+	lines  []string // an empty first one separates it from the block before
+	fields fields   // what people may edit of a record; nil for a heading
 }
 
 // fields are what people may edit of a record, by the name of the field.
@@ -54,19 +57,19 @@ func (f fields) sum() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// A forms maps files to what makes their blocks.
+// forms make the blocks of each file.
 var forms = map[string]func(*view) []block{
 	ObservationsFile: observations, RulesFile: rules, ObservationArchiveFile: observationArchive, DoneFile: done,
 	TaskArchiveFile: taskArchive, indexFile: index, ContextsFile: contexts, DecisionsFile: decisions,
 }
 
-// A File is one that was rendered.
+// A renderedFile is the text of a file.
 type renderedFile struct {
 	Text string
-	Base map[string]string // what people may edit of each record, as a hash
+	Base map[string]string // hash of the editable fields, by record
 }
 
-// render returns a file. What stands on disk now fills in what a piece may not keep: private text and credentials.
+// render returns a file. Private text and credentials of pieces are not stored: they come from the file on disk.
 func render(name string, v *view, disk string) renderedFile {
 	blocks := forms[name](v)
 	after := map[string][]string{}
@@ -78,7 +81,7 @@ func render(name string, v *view, disk string) renderedFile {
 	for _, p := range v.Pages[name].Pieces {
 		if keys[p.After] {
 			last = p.After
-		} // what it followed is gone: it stays behind what the piece before it follows
+		} // its block is gone: it follows the piece before it
 		text := p.Text
 		if raw, ok := whole[text]; ok {
 			text = raw
@@ -118,7 +121,7 @@ func (w *writer) pieces(texts []string) {
 	}
 }
 
-// editable returns what people may edit of each record of a file, by its id, as it is rendered now.
+// editable returns the editable fields of the records of a file, by id.
 func editable(name string, v *view) map[string]map[string]string {
 	out := map[string]map[string]string{}
 	for _, b := range forms[name](v) {

@@ -9,20 +9,20 @@ import (
 
 var private = regexp.MustCompile(`(?is)<private>.*?(</private>|$)`)
 
-// publicText returns a text without what nobody may keep: what stands between <private> and </private>, and credentials.
+// publicText returns a text without what may not be stored: text between <private> and </private>, and credentials.
 func publicText(text string) string {
 	return secret.Mask(private.ReplaceAllString(text, "<private></private>"))
 }
 
-// withoutPrivate returns a text without its private parts. What begins one and does not end it is private to the end.
+// withoutPrivate returns a text without its private parts. An unclosed part is private to the end.
 func withoutPrivate(text string) string {
 	return strings.TrimSpace(private.ReplaceAllString(text, ""))
 }
 
-// keepable reports whether all of a text may be kept.
+// keepable reports whether all of a text may be stored.
 func keepable(text string) bool { return !private.MatchString(text) && secret.Mask(text) == text }
 
-// wholes returns the pieces of a file that may not be kept as they are, by what is kept of them.
+// wholes returns the pieces of a file that may not be stored whole, by what is stored of them.
 func wholes(name, disk string) map[string]string {
 	out := map[string]string{}
 	if keepable(disk) {

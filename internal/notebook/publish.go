@@ -54,7 +54,7 @@ func (b *Book) Unpublish(ctx context.Context) ([]Change, error) {
 	return []Change{{claudeRules, string(text), ""}}, err
 }
 
-// published writes the rules where they are published in this working tree.
+// published writes the rules if they are published in this working tree.
 func (b *Book) published(ctx context.Context) ([]Change, error) {
 	l, err := b.read(ctx)
 	if err != nil || l.own == nil || !slices.Contains(l.own.Published, b.repo.Root) {

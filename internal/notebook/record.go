@@ -17,69 +17,69 @@ import (
 	"github.com/decantdev/decant/memory"
 )
 
-// A Record is an item with its detail.
+// A Record is what a notebook keeps: an item of memory with its detail.
 type Record struct {
 	memory.Item
 	Detail
 }
 
-// Detail is what a notebook knows of an item beside its text.
+// Detail is what a notebook stores of an item besides its text.
 type Detail struct {
-	Type    Type   `json:"type,omitempty"`    // empty: the kind of the item says it
-	Shared  bool   `json:"shared,omitzero"`   // it stands in the file that is committed, too
-	Shares  string `json:"shares,omitempty"`  // of an observation: the id of the shared rule that waits for a yes
-	Session string `json:"session,omitempty"` // that it was first known from
+	Type    Type   `json:"type,omitempty"`    // empty: the kind of the item is enough
+	Shared  bool   `json:"shared,omitzero"`   // it is in the committed file, too
+	Shares  string `json:"shares,omitempty"`  // of an observation to review: the id of the rule that somebody shared
+	Session string `json:"session,omitempty"` // where it was first seen
 	Message int    `json:"message,omitzero"`  // of that session
-	Seen    []Seen `json:"seen,omitempty"`    // who confirmed it, and where; what was said stands in the confirmations of the item
+	Seen    []Seen `json:"seen,omitempty"`    // who confirmed it where; the item has the words
 
 	Number    int       `json:"number,omitzero"`     // of a rule
 	Why       string    `json:"why,omitempty"`       // of a rule or a decision
-	Revisit   string    `json:"revisit,omitempty"`   // when a decision is looked at again
-	Refused   time.Time `json:"refused,omitzero"`    // when a person said that it is no rule
-	RefusedAt int       `json:"refused_at,omitzero"` // how many confirmations it had then
+	Revisit   string    `json:"revisit,omitempty"`   // when to look at a decision again
+	Refused   time.Time `json:"refused,omitzero"`    // when a person refused to make it a rule
+	RefusedAt int       `json:"refused_at,omitzero"` // confirmations that it had then
 	Suspended time.Time `json:"suspended,omitzero"`  // when it was contradicted
 	Against   string    `json:"against,omitempty"`   // what contradicted it
 	Reason    string    `json:"reason,omitempty"`    // why it was archived
-	Removed   time.Time `json:"removed,omitzero"`    // when a person deleted it from an archive; it is in no file then
-	Offer     string    `json:"offer,omitempty"`     // why a person is asked about an observation at once: order, correction, request, procedure
-	Asked     int       `json:"asked,omitzero"`      // sessions in which a person asked for it or the like, when it was noted
-	Quotes    []string  `json:"quotes,omitempty"`    // what was said there: "SESSION mN “TEXT”"
+	Removed   time.Time `json:"removed,omitzero"`    // when a person deleted it from an archive file
+	Offer     string    `json:"offer,omitempty"`     // why it is offered for review without confirmations: order, correction, request, file or procedure
+	Asked     int       `json:"asked,omitzero"`      // sessions in which a person asked for it, when it was recorded
+	Quotes    []string  `json:"quotes,omitempty"`    // words from there: SESSION mN “TEXT”
 	Denied    []string  `json:"denied,omitempty"`    // sessions that contradicted it
-	Was       []string  `json:"was,omitempty"`       // its texts before it was edited, oldest first
-	Changed   time.Time `json:"changed,omitzero"`    // when a person last edited it, or archived or restored it
+	Was       []string  `json:"was,omitempty"`       // its earlier texts, oldest first
+	Changed   time.Time `json:"changed,omitzero"`    // when a person last edited, archived or restored it
 
 	Task    *Task         `json:"task,omitempty"`
 	Context *ContextEntry `json:"context,omitempty"`
-	Own     *State        `json:"own,omitempty"` // of the notebook itself
+	Own     *State        `json:"own,omitempty"` // the notebook's own state
 }
 
-// Type says what an item is where its kind does not.
+// Type refines the kind memory of an item.
 type Type string
 
-// The types of items of kind memory.
+// The types.
 const (
 	DecisionType Type = "decision"
 	ContextType  Type = "context" // an entry of CONTEXT_ARCHIVE.md
-	StateType    Type = "state"   // of the notebook itself
+	StateType    Type = "state"   // the notebook's own state
 )
 
-// Offers that are no kind of a sentence.
+// Values of Detail.Offer besides those of scan.Kind.
 const (
-	FromFile  = "file"      // it was imported
+	FromFile  = "file"      // imported, or shared by others
 	Procedure = "procedure" // commands that repeat
 )
 
-// Who confirms something.
+// Who names a kind of confirmation.
 type Who string
 
-// Those who may confirm. Output of tools, files and text of models confirm nothing.
+// Who may confirm. Output of tools, files and text of models never do.
 const (
-	Person Who = "person" // in their own words, in a session; it counts once for each
-	Hand   Who = "hand"   // with a command, or in a file
-	Check  Who = "check"  // a rule's check by a machine; it counts once for each session
+	Person Who = "person" // in their own words; once for each session
+	Hand   Who = "hand"   // by a command, or in a file
+	Check  Who = "check"  // by calls that keep the rule; once for each session
 )
 
-// Seen is an occasion on which something was confirmed.
+// Seen says where something was confirmed.
 type Seen struct {
 	By      Who       `json:"by"`
 	Session string    `json:"session,omitempty"`
@@ -88,10 +88,10 @@ type Seen struct {
 	Time    time.Time `json:"time"`
 }
 
-// Task is what is known of a task.
+// Task is the detail of a task.
 type Task struct {
 	Ref      string    `json:"ref"`               // TASK-42
-	Numbered bool      `json:"numbered,omitzero"` // the notebook gave the name: somebody else may have it
+	Numbered bool      `json:"numbered,omitzero"` // the notebook chose Ref, so another task may claim it
 	Done     time.Time `json:"done,omitzero"`
 	Outcome  string    `json:"outcome,omitempty"`
 	Files    int       `json:"files,omitzero"`
@@ -103,41 +103,41 @@ type Task struct {
 	Tests    string    `json:"tests,omitempty"`
 	Issues   string    `json:"issues,omitempty"`
 	Pattern  string    `json:"pattern,omitempty"`
-	Sessions int       `json:"sessions,omitzero"` // that the notebook had known when it was done
+	Sessions int       `json:"sessions,omitzero"` // that the notebook had seen when it was done
 }
 
-// ContextEntry is an entry of CONTEXT_ARCHIVE.md: a session, or a part of it, that was compacted.
+// ContextEntry is an entry of CONTEXT_ARCHIVE.md: one compaction of a session.
 type ContextEntry struct {
 	Session  string    `json:"session"`
-	Part     int       `json:"part,omitzero"` // which compaction of the session it is, from 1
+	Part     int       `json:"part,omitzero"` // number of the compaction in its session, from 1
 	Time     time.Time `json:"time"`
 	Seconds  int       `json:"seconds,omitzero"` // that it took
 	Input    int       `json:"input,omitzero"`   // tokens
 	Output   int       `json:"output,omitzero"`
 	Tasks    int       `json:"tasks,omitzero"` // completed
 	Summary  string    `json:"summary"`
-	Original string    `json:"original,omitempty"` // path, handle or id that opens the original
+	Original string    `json:"original,omitempty"` // path or id of the transcript
 }
 
-// State is what a notebook knows of itself.
+// State is a notebook's own state.
 type State struct {
 	Since     time.Time                       `json:"since"`
 	Off       bool                            `json:"off,omitzero"`
-	Trusts    bool                            `json:"trusts,omitzero"`     // rules that others share hold without a yes
-	Sessions  int                             `json:"sessions,omitzero"`   // that it has known
+	Trusts    bool                            `json:"trusts,omitzero"`     // rules that others share apply without a yes
+	Sessions  int                             `json:"sessions,omitzero"`   // seen so far
 	Recent    []string                        `json:"recent,omitempty"`    // the newest of them
 	Read      time.Time                       `json:"read,omitzero"`       // when sessions were last read
 	Published []string                        `json:"published,omitempty"` // working trees whose .claude/rules have the rules
-	Roots     []string                        `json:"roots,omitempty"`     // working trees that it was used in, also those that are gone
-	Weekly    time.Time                       `json:"weekly,omitzero"`     // the last Sunday whose scan was made
-	Monthly   time.Time                       `json:"monthly,omitzero"`    // the last 1st whose scan was made
+	Roots     []string                        `json:"roots,omitempty"`     // working trees in which it was used, deleted ones too
+	Weekly    time.Time                       `json:"weekly,omitzero"`     // last Sunday whose scan ran
+	Monthly   time.Time                       `json:"monthly,omitzero"`    // last 1st whose scan ran
 	Runs      []ScanRun                       `json:"runs,omitempty"`      // the newest, oldest first
 	Rules     int                             `json:"rules,omitzero"`      // the highest number of a rule
 	Tasks     int                             `json:"tasks,omitzero"`      // the highest number of a task
 	Trees     map[string]map[string]pageState `json:"trees,omitempty"`     // the files of each working tree, by its root and their name
 }
 
-// A Run is one scan of a schedule.
+// A ScanRun is one scheduled scan.
 type ScanRun struct {
 	Schedule  string    `json:"schedule"` // weekly, monthly
 	Due       time.Time `json:"due"`
@@ -147,19 +147,19 @@ type ScanRun struct {
 	Tasks     int       `json:"tasks"`
 }
 
-// A Page is what is known of a file beside the records in it.
+// A pageState is what is stored of a file besides its records.
 type pageState struct {
-	Base   map[string]string `json:"base,omitempty"`   // what stood in the file when it was last written, a hash by record
-	Pieces []piece           `json:"pieces,omitempty"` // somebody else's text
+	Base   map[string]string `json:"base,omitempty"`   // hash of the editable fields when the file was last written, by record
+	Pieces []piece           `json:"pieces,omitempty"` // text that people added
 }
 
-// A Piece is text in a file that is no record.
+// A piece is text that people added to a file.
 type piece struct {
-	After string `json:"after,omitempty"` // id of the record or text of the heading that it follows; empty: it begins the file
+	After string `json:"after,omitempty"` // id of the record or line of the heading before it; empty: it begins the file
 	Text  string `json:"text"`
 }
 
-// RecordOf returns the record of an item.
+// RecordOf unpacks the record of an item.
 func RecordOf(it memory.Item) (Record, error) {
 	r := Record{Item: it}
 	if it.Extra == "" {
@@ -171,7 +171,7 @@ func RecordOf(it memory.Item) (Record, error) {
 	return r, nil
 }
 
-// Packed returns the item of a record, its detail within.
+// Packed returns the item of a record with its detail.
 func (r *Record) Packed() (memory.Item, error) {
 	extra, err := json.Marshal(&r.Detail, json.Deterministic(true), jsontext.EscapeForHTML(false))
 	if err != nil {
@@ -184,14 +184,14 @@ func (r *Record) Packed() (memory.Item, error) {
 	return it, nil
 }
 
-// recordID returns the id of what is known since a time: a hash, so that the same record has the same id in every clone and two
-// branches never give one id to two records.
+// recordID returns an id: a hash, so that a record has the same id in every clone, and two branches never give one id to two
+// records.
 func recordID(kind memory.Kind, text string, at time.Time, session string) string {
 	sum := sha256.Sum256([]byte(string(kind) + "\x00" + text + "\x00" + strconv.FormatInt(at.UnixMicro(), 10) + "\x00" + session))
 	return "m:" + hex.EncodeToString(sum[:6])
 }
 
-// Sessions returns how many sessions a record was confirmed in or first known from.
+// Sessions counts the sessions in which a record was confirmed or first seen.
 func (r *Record) Sessions() int {
 	var all []string
 	if r.Session != "" {
@@ -226,15 +226,15 @@ func (r *Record) Skill(name string) (string, error) {
 	return b.String(), nil
 }
 
-// Shareable reports whether a record may stand in the file that is committed: everything but rules and decisions is personal.
+// Shareable reports whether a record may be in the committed file: only rules and decisions may, the rest is personal.
 func (r *Record) Shareable() bool { return r.Kind == memory.KindRule || r.Type == DecisionType }
 
-// Known reports whether a session has confirmed the record already, or is the one that it comes from.
+// Known reports whether the record was confirmed in a session already, or comes from it.
 func (r *Record) Known(session string) bool {
 	return session != "" && (r.Session == session || slices.ContainsFunc(r.Seen, func(s Seen) bool { return s.Session == session }))
 }
 
-// worth orders rules by what a session should be told first: those that were confirmed more often, then more recently.
+// worth orders rules by what a session should be told first: more confirmations, then newer ones.
 func worth(a, b *Record) int {
 	return cmp.Or(cmp.Compare(b.Times, a.Times), b.Confirmed.Compare(a.Confirmed), cmp.Compare(a.Number, b.Number), cmp.Compare(a.ID, b.ID))
 }

@@ -1,30 +1,34 @@
 package notebook
 
 import (
+	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/plainfile"
 )
 
-// A Repository is one whose notebook is meant.
+// A repository is where a folder belongs, so that all who work on it share one notebook.
 type repository struct {
-	Root string // the top of the working tree, or the folder itself where there is no git
-	Name string // what the folder is called that git's common directory is in: the same for all its worktrees
+	Root string // top of the working tree; without git the folder itself
+	Name string // name of the folder with git's common directory: the same in all worktrees
 	Key  string // the same for all its worktrees, subfolders and clones on this machine
 }
 
-// findRepository returns the repository of a folder. The key is made of the address of the remote "origin" where there is one, so
-// that clones share a notebook, and otherwise of the path of git's common directory, so that worktrees do. Clones that
-// have no remote are repositories of their own: nothing says whether they will stay alike. Without git the
-// key is made of the folder's path.
+// findRepository returns the repository of a folder. The key is a hash of the address of the remote "origin", so that clones
+// share a notebook. Without a remote it is a hash of the path of git's common directory, which worktrees share; without git, of
+// the folder's path.
 func findRepository(dir string) (repository, error) {
 	dir, err := filepath.Abs(dir)
 	if err == nil {
@@ -46,7 +50,7 @@ func findRepository(dir string) (repository, error) {
 	}
 }
 
-// What files of git may have in bytes.
+// Size limits of git's files, in bytes.
 const (
 	mostLine   = 64 << 10
 	mostConfig = 4 << 20
@@ -76,7 +80,7 @@ func commonDir(dir string) (string, error) {
 	return from(own, strings.TrimSpace(string(text))), err
 }
 
-// nameOf returns what a repository is called, from git's common directory of it. A bare one is named for itself.
+// nameOf returns the name of a repository by its common directory. A bare one has the name of that.
 func nameOf(common string) string {
 	if base := filepath.Base(common); base != ".git" {
 		return strings.TrimSuffix(base, ".git")
@@ -84,7 +88,7 @@ func nameOf(common string) string {
 	return filepath.Base(filepath.Dir(common))
 }
 
-// from returns a path as it is seen from dir.
+// from resolves a path relative to dir.
 func from(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -122,8 +126,7 @@ var (
 	userInfo = lazyregexp.New(`^[^@/]+@`)
 )
 
-// address returns the address of a remote, the same for the ways of writing it: without scheme, user, credentials and
-// ".git".
+// address normalizes the address of a remote: without scheme, user, credentials and ".git".
 func address(url string) string {
 	if !scheme.MatchString(url) && strings.Contains(url, ":") {
 		url = strings.Replace(url, ":", "/", 1) // git@host:owner/name
@@ -135,4 +138,44 @@ func address(url string) string {
 func hash(what, name string) string {
 	sum := sha256.Sum256([]byte(what + "\x00" + name))
 	return hex.EncodeToString(sum[:8])
+}
+
+// Tracked returns which of some files git tracks, by their names from the top of the working tree, submodules among them.
+// Without git it returns none.
+func (r repository) Tracked(ctx context.Context, names []string) (out []string, err error) {
+	if _, err := os.Lstat(filepath.Join(r.Root, ".git")); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var asked, tops []string
+	for _, name := range names {
+		for name = filepath.ToSlash(name); name != "."; name = path.Dir(name) {
+			asked = append(asked, name)
+		}
+		tops = append(tops, ":(icase,literal)"+asked[len(asked)-1])
+	}
+	// These options keep git from running programs that the repository's settings name.
+	args := []string{"-C", r.Root, "-c", "safe.directory=*", "-c", "core.fsmonitor=false", "ls-files", "-z", "--"}
+	c := exec.CommandContext(ctx, "git", append(args, slices.Compact(tops)...)...)
+	for _, e := range os.Environ() {
+		if !strings.HasPrefix(e, "GIT_") { // inside a git hook they name another repository or index
+			c.Env = append(c.Env, e)
+		}
+	}
+	c.Env = append(c.Env, "LC_ALL=C")
+	var said bytes.Buffer
+	c.Stderr = &said
+	list, err := c.Output()
+	if errors.Is(err, exec.ErrNotFound) || bytes.Contains(said.Bytes(), []byte("not a git repository")) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ask git which files of %s it has: %w: %s", r.Root, err, bytes.TrimSpace(said.Bytes()))
+	}
+	for has := range strings.SplitSeq(string(list), "\x00") {
+		same := func(name string) bool { return strings.EqualFold(name, has) } // the same file where the file system ignores case
+		if slices.ContainsFunc(asked, same) {
+			out = append(out, has)
+		}
+	}
+	return out, nil
 }

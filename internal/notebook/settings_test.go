@@ -13,12 +13,15 @@ func TestParse(t *testing.T) {
 		"taskArchive": {"enabled": true, "keepRecentCount": 15, "archiveAfterSessions": 30}},
 		"summaryModel": "haiku", "summaryPrompt": "Summarize.", "archiveFormat": "markdown-table",
 		"preserveTokenMetrics": false, "monthlyReview": false, "auto_escalate": true}}`
-	s, found, err := parse([]byte(seed), false)
+	s, found, err := parseSettings([]byte(seed), false)
 	if err != nil || !found {
 		t.Fatal(found, err)
 	}
-	want := byDefault()
-	want.Threshold, want.ArchiveDays, want.Confirmations, want.KeepTasks, want.AfterSessions = 80000, 21, 6, 15, 30
+	want := defaultSettings()
+	triggers := &want.Triggers
+	triggers.SessionTokens.Threshold, triggers.SessionTokens.Description = 80000, "x"
+	triggers.ObservationAge.ArchiveDays, triggers.ObservationAge.Confirmations = 21, 6
+	triggers.TaskArchive.Keep, triggers.TaskArchive.AfterSessions = 15, 30
 	want.Model, want.Prompt, want.Metrics, want.Monthly, want.AutoEscalate = "haiku", "Summarize.", false, false, true
 	if s != want {
 		t.Errorf("got %+v\nwant %+v", s, want)
@@ -36,7 +39,7 @@ func TestRefusedByName(t *testing.T) {
 		`{"other": 1}`:                                                           `"other"`,
 		`[]`:                                                                     "not a JSON object",
 	} {
-		if _, _, err := parse([]byte(src), true); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := parseSettings([]byte(src), true); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", src, err, want)
 		}
 	}
@@ -44,7 +47,7 @@ func TestRefusedByName(t *testing.T) {
 
 // What the notebook cannot do by itself is said by the name of its key, with what to do.
 func TestWhatIsNotInForceIsNamed(t *testing.T) {
-	s, _, err := parse([]byte(`{"compaction": {"summaryModel": "haiku", "summaryPrompt": "Be brief.", "triggers": {"sessionTokens": {"threshold": 50000}}}}`), true)
+	s, _, err := parseSettings([]byte(`{"compaction": {"summaryModel": "haiku", "summaryPrompt": "Be brief.", "triggers": {"sessionTokens": {"threshold": 50000}}}}`), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,11 +60,11 @@ func TestWhatIsNotInForceIsNamed(t *testing.T) {
 	if ask := s.Ask(); !strings.Contains(ask, "Be brief.") || !strings.Contains(ask, "<summary>") {
 		t.Errorf("a model would be asked %q", ask)
 	}
-	d := byDefault()
+	d := defaultSettings()
 	if len(d.Unheeded()) > 0 || d.Gateway() != "" {
 		t.Error("the defaults are said not to be in force")
 	}
-	d.Threshold = 80_000
+	d.Triggers.SessionTokens.Threshold = 80_000
 	if !strings.Contains(d.Gateway(), "tokens: 80000") {
 		t.Error(d.Gateway())
 	}

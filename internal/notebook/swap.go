@@ -4,5 +4,5 @@ package notebook
 
 import "os"
 
-// swap puts a file in place of another one.
+// swap replaces a file by another one.
 func swap(dir *os.Root, temp, name string, _, _ []byte) error { return dir.Rename(temp, name) }

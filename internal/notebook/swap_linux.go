@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mostSwaps is how often a file is put back that somebody else has written meanwhile.
+// mostSwaps is how often a file is put back that another process wrote meanwhile.
 const mostSwaps = 100
 
-// swap puts a file in place of another one. Both change places at one moment, so that what stood there can be looked at:
-// if it is not what was read, it is put back.
+// swap replaces a file by another one. It exchanges both atomically and then looks at the old file: if that is not what was
+// read, an editor saved it meanwhile, and swap puts it back.
 func swap(dir *os.Root, temp, name string, was, is []byte) error {
 	at, err := dir.Open(".")
 	if err != nil {
@@ -33,12 +33,12 @@ func swap(dir *os.Root, temp, name string, was, is []byte) error {
 		case err != nil:
 			return err
 		case !bytes.Equal(out, expected):
-			expected, is = is, out // it goes back, in place of what stands there now
+			expected, is = is, out // put it back, in place of what is there now
 		case n == 0:
 			return nil
 		default:
 			return errChanged
 		}
 	}
-	return errors.New("it is written by somebody else all the time")
+	return errors.New("another process keeps writing it")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -15,11 +14,11 @@ import (
 // ignore keeps personal files out of commits.
 const ignore = "*\n"
 
-// lockName is the file that one process at a time holds.
+// lockName is the file that a process locks to write.
 const lockName = ".lock"
 
-// Init makes the folder of the notebook and its files. A folder that is there is taken as it is: what stands in its files is
-// read as if a person had just written it.
+// Init makes the folder of the notebook and its files. Files in an existing folder are read as if a person had just written
+// them.
 func (b *Book) Init(ctx context.Context) (Report, error) {
 	if err := b.personal(ctx); err != nil {
 		return Report{}, err
@@ -39,14 +38,14 @@ func (b *Book) Init(ctx context.Context) (Report, error) {
 	return b.sync(ctx)
 }
 
-// used notes that the notebook is used in a working tree.
+// used records that the notebook is used in a working tree.
 func (l *ledger) used(root string) {
 	if s := l.state(); !slices.Contains(s.Roots, root) {
 		s.Roots = append(s.Roots, root)
 	}
 }
 
-// Sync reads what people have changed in the files, and writes the files anew. Without the folder it does nothing.
+// Sync reads what people changed in the files, and writes the files. Without the folder it does nothing.
 func (b *Book) Sync(ctx context.Context) (Report, error) {
 	if found, err := b.tree().Has(b.o.Settings.Dir); err != nil || !found && !b.o.DryRun {
 		return Report{}, err
@@ -57,8 +56,8 @@ func (b *Book) Sync(ctx context.Context) (Report, error) {
 	return b.sync(ctx)
 }
 
-// personal says why the files are nobody's own: git has them, so that somebody else may have written what would be told to sessions as the
-// user's rules. Git replaces ignored files without a word when it pulls.
+// personal returns an error if git tracks the files: others may then have written what sessions would be told as the user's
+// rules. A pull silently replaces ignored files.
 func (b *Book) personal(ctx context.Context) error {
 	if _, err := b.tree().Has(b.o.Settings.Dir); err != nil {
 		return err // a link
@@ -71,11 +70,11 @@ func (b *Book) personal(ctx context.Context) error {
 	if err != nil || len(tracked) == 0 {
 		return err
 	}
-	return fmt.Errorf("%s: git has %s, so others may have written what stands there: a notebook is personal, and is not committed. "+
+	return fmt.Errorf("%s: git has %s, so others may have written it: a notebook is personal and is not committed. "+
 		"Read these files; \"git rm\" of them deletes them, \"git rm --cached\" makes them yours", b.Dir(), strings.Join(tracked, ", "))
 }
 
-// Unwritten returns the files that stand in the notebook's folder though no notebook has written them.
+// Unwritten returns the files in the notebook's folder that no notebook wrote.
 func (b *Book) Unwritten() (names []string, err error) {
 	if locked, err := b.tree().Has(b.file(lockName)); err != nil || locked {
 		return nil, err
@@ -92,7 +91,7 @@ func (b *Book) Unwritten() (names []string, err error) {
 	return names, nil
 }
 
-// project is Sync after a change.
+// project writes the files after a change.
 func (b *Book) project(ctx context.Context) ([]Change, error) {
 	r, err := b.Sync(ctx)
 	if err != nil {
@@ -102,7 +101,7 @@ func (b *Book) project(ctx context.Context) ([]Change, error) {
 	return r.Changes, err
 }
 
-// mostTries is how often files are read again that an editor has changed meanwhile.
+// mostTries is how often files are read again that an editor changed meanwhile.
 const mostTries = 20
 
 func (b *Book) sync(ctx context.Context) (Report, error) {
@@ -124,10 +123,10 @@ func (b *Book) sync(ctx context.Context) (Report, error) {
 			return out, err
 		}
 	}
-	return out, fmt.Errorf("%s: its files are being changed all the time: %w", b.Dir(), errChanged)
+	return out, fmt.Errorf("%s: another process keeps changing its files: %w", b.Dir(), errChanged)
 }
 
-// pass reads the files and writes them once. If one has changed meanwhile the error is folder.ErrChanged.
+// pass reads and writes the files once. If one changed meanwhile, the error is errChanged.
 func (b *Book) pass(ctx context.Context) (read []string, changes []Change, err error) {
 	disk, err := b.disk()
 	if err != nil {
@@ -136,7 +135,7 @@ func (b *Book) pass(ctx context.Context) (read []string, changes []Change, err e
 	files := map[string]renderedFile{}
 	shared := ""
 	err = b.change(ctx, true, func(l *ledger) error {
-		a := absorber{l: l, zone: b.o.Now().Location(), count: b.count}
+		a := readback{l: l, zone: b.o.Now().Location(), count: b.count}
 		a.files(disk)
 		s := sharer{l: l, base: l.pages()[SharedFile].Base}
 		shared = s.file(string(disk[SharedFile]))
@@ -165,13 +164,13 @@ func (b *Book) pass(ctx context.Context) (read []string, changes []Change, err e
 		more, err = b.writeShared(disk[SharedFile], shared)
 		changes = append(changes, more...)
 	}
-	if err != nil || b.o.DryRun { // what stands in the files is still what was written before
+	if err != nil || b.o.DryRun { // the files are still those that were written before
 		return read, changes, err
 	}
 	return read, changes, b.written(ctx, files, shared)
 }
 
-// disk returns the files as they stand there; nil: there is none.
+// disk returns the files as they are; nil for a missing one.
 func (b *Book) disk() (out map[string][]byte, err error) {
 	out = map[string][]byte{}
 	for _, name := range FileNames {
@@ -183,7 +182,7 @@ func (b *Book) disk() (out map[string][]byte, err error) {
 	return out, err
 }
 
-// written notes what stands in the files now.
+// written records what the files contain now.
 func (b *Book) written(ctx context.Context, files map[string]renderedFile, shared string) error {
 	return b.change(ctx, true, func(l *ledger) error {
 		pages := l.pages()
@@ -198,7 +197,7 @@ func (b *Book) written(ctx context.Context, files map[string]renderedFile, share
 	})
 }
 
-// Render returns the files as they are made of the store alone.
+// Render returns the files as the store alone makes them.
 func (b *Book) Render(ctx context.Context) (map[string]string, error) {
 	l, err := b.read(ctx)
 	if err != nil {
@@ -212,9 +211,9 @@ func (b *Book) Render(ctx context.Context) (map[string]string, error) {
 	return out, nil
 }
 
-// view returns what files are made of.
+// view returns what files are made from.
 func (l *ledger) view(zone *time.Location, count func(string) int) *view {
-	v := &view{Records: l.records, Pages: l.pages(), Zone: zone, Keep: l.set.KeepTasks, Metrics: l.set.Metrics, Unloaded: map[string]int{}}
+	v := &view{Records: l.records, Pages: l.pages(), Zone: zone, Keep: l.set.Triggers.TaskArchive.Keep, Metrics: l.set.Metrics, Unloaded: map[string]int{}}
 	size := 0
 	for i, r := range l.loaded() {
 		if size += count(ruleLine(r)); size > l.set.RuleTokens {
@@ -224,7 +223,7 @@ func (l *ledger) view(zone *time.Location, count func(string) int) *view {
 	return v
 }
 
-// loaded returns the rules that a session may be told, those that are worth most first.
+// loaded returns the rules that a session may be told, in the order of worth.
 func (l *ledger) loaded() (out []*Record) {
 	for _, r := range l.records {
 		if r.Kind == memory.KindRule && r.Item.State() == memory.Active && r.Suspended.IsZero() && r.Removed.IsZero() {
@@ -236,80 +235,3 @@ func (l *ledger) loaded() (out []*Record) {
 }
 
 func ruleLine(r *Record) string { return fmt.Sprintf("- Rule #%d: %s\n", r.Number, r.Text) }
-
-// An absorber makes records of what people have changed in files.
-type absorber struct {
-	l     *ledger
-	zone  *time.Location
-	count func(string) int
-	read  []string
-}
-
-// files reads all files. A file that is not there is no change: it is made anew.
-func (a *absorber) files(disk map[string][]byte) {
-	pages := a.l.pages()
-	sheets, seen := map[string]sheet{}, map[string]bool{}
-	for _, name := range FileNames {
-		if disk[name] == nil {
-			continue
-		}
-		sheet := parsePage(name, string(disk[name]))
-		sheets[name] = sheet
-		for _, f := range sheet.Found {
-			seen[f.ID] = true
-		}
-	}
-	shown := map[string]map[string]map[string]string{}
-	v := a.l.view(a.zone, a.count)
-	for name := range sheets {
-		shown[name] = editable(name, v)
-	}
-	for _, name := range FileNames {
-		if sheet, ok := sheets[name]; ok {
-			a.deleted(name, pages[name].Base, seen)
-			a.file(name, sheet, shown[name])
-		}
-	}
-}
-
-// deleted archives what a person has deleted from a file. What was deleted from an archive is in no file any longer.
-func (a *absorber) deleted(name string, base map[string]string, seen map[string]bool) {
-	for _, id := range slices.Sorted(maps.Keys(base)) {
-		r := a.l.byID(id)
-		if seen[id] || r == nil || !r.Removed.IsZero() {
-			continue
-		}
-		archive := name == ObservationArchiveFile || name == TaskArchiveFile || name == ContextsFile
-		switch {
-		case archive && (r.Item.State() != memory.Active || r.Type == ContextType):
-			r.Removed = a.l.now
-		case archive || r.Item.State() != memory.Active || a.l.archive(r, "deleted from "+name) != nil:
-			continue
-		}
-		a.read = append(a.read, name+": deleted "+id+" "+r.Text)
-	}
-}
-
-// file reads what was changed and added in a file, and keeps its pieces.
-func (a *absorber) file(name string, sheet sheet, shown map[string]map[string]string) {
-	p := a.l.pages()[name]
-	keys := map[string]string{}
-	for i := range sheet.Found {
-		f := &sheet.Found[i]
-		if f.ID == "" {
-			keys[newKey(i)] = a.added(name, f)
-			continue
-		}
-		if have := shown[f.ID]; have != nil && p.Base[f.ID] != f.Sum(have) {
-			a.edited(name, f, have)
-		}
-	}
-	p.Pieces = nil
-	for _, text := range sheet.Pieces {
-		if id, ok := keys[text.After]; ok {
-			text.After = id
-		}
-		p.Pieces = append(p.Pieces, piece{After: text.After, Text: publicText(text.Text)})
-	}
-	a.l.pages()[name] = p
-}

@@ -11,8 +11,8 @@ import (
 
 var named = lazyregexp.New(`^([A-Z][A-Z0-9]*-\d+)(?:: *| +)`)
 
-// Task notes a task that is begun. A text such as "TASK-42: Add a handler" names it; otherwise it gets the next number. One
-// whose name is known is returned as it is.
+// Task records an open task. A text such as "TASK-42: Add a handler" names it; otherwise it gets the next number. A task with a
+// known name is returned unchanged.
 func (b *Book) Task(ctx context.Context, text string, from memory.Source) (memory.Item, error) {
 	return b.put(ctx, func(l *ledger) (*Record, error) { return l.task(withoutPrivate(text), from) })
 }
@@ -28,7 +28,7 @@ func (l *ledger) task(text string, from memory.Source) (*Record, error) {
 			if !r.Task.Numbered || memory.Same(r.Text, text) {
 				return r, nil
 			}
-			r.Task.Ref = l.nextTask() // the name is somebody's own
+			r.Task.Ref = l.nextTask() // the text names its own task; the notebook's gets another number
 		}
 	}
 	r, err := l.add(memory.KindTask, text, from)
@@ -42,7 +42,7 @@ func (l *ledger) task(text string, from memory.Source) (*Record, error) {
 	return r, nil
 }
 
-// nextTask returns a name that no task has.
+// nextTask returns a new name for a task.
 func (l *ledger) nextTask() string {
 	for s := l.state(); ; {
 		s.Tasks++
@@ -53,8 +53,7 @@ func (l *ledger) nextTask() string {
 	}
 }
 
-// Done notes that a task is completed, by its id, its name or a text that makes a new one, with what is known of it. A time
-// that is zero is now.
+// Done records that a task is completed: one with an id or a name, or a new one with a text. A zero time in t is now.
 func (b *Book) Done(ctx context.Context, idOrText string, t Task, from memory.Source) (memory.Item, error) {
 	return b.put(ctx, func(l *ledger) (*Record, error) {
 		r, err := l.named(idOrText)
@@ -76,14 +75,12 @@ func (b *Book) Done(ctx context.Context, idOrText string, t Task, from memory.So
 	})
 }
 
-// Decided after 3.3 of the contradictions of the seed: the newest tasks (keepRecentCount) stay whatever their age. An older
-// one goes with the month, or after so many sessions (archiveAfterSessions), whichever comes first.
-
-// archiveTasks archives completed tasks and returns how many. At the end of a month all but the newest go.
+// archiveTasks archives completed tasks and returns how many. The newest (keepRecentCount) stay whatever their age. An older one
+// goes with the month, or after some sessions (archiveAfterSessions), whichever comes first.
 func (l *ledger) archiveTasks(month bool) (n int) {
 	for i, r := range l.finished() {
-		late := l.state().Sessions-r.Task.Sessions >= l.set.AfterSessions
-		if i < l.set.KeepTasks || !month && !late {
+		late := l.state().Sessions-r.Task.Sessions >= l.set.Triggers.TaskArchive.AfterSessions
+		if i < l.set.Triggers.TaskArchive.Keep || !month && !late {
 			continue
 		}
 		if l.archive(r, "completed") == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// An overlay takes changes to one scope and keeps them to itself, so that they can be looked at.
+// An overlay keeps changes of one scope in memory, for a dry run.
 type overlay struct {
 	under store.Memories
 	mu    sync.Mutex

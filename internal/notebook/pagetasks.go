@@ -17,12 +17,12 @@ func byRef(a, b *Record) int {
 	return cmp.Or(oldest(a, b), byName(a.Task.Ref, b.Task.Ref))
 }
 
-// newestTask orders completed tasks by when they were, the last first.
+// newestTask orders completed tasks, the newest first.
 func newestTask(a, b *Record) int {
 	return cmp.Or(b.Task.Done.Compare(a.Task.Done), b.Created.Compare(a.Created), byName(b.Task.Ref, a.Task.Ref), cmp.Compare(a.ID, b.ID))
 }
 
-// byName orders names of tasks as people count them: TASK-9 stands before TASK-32.
+// byName orders names of tasks by their numbers: TASK-9 comes before TASK-32.
 func byName(a, b string) int {
 	const digits = "0123456789"
 	x, y := strings.TrimRight(a, digits), strings.TrimRight(b, digits)
@@ -54,7 +54,7 @@ func (v *view) short(r *Record, n int) block {
 	return block{key: r.ID, lines: append(gap(n), line), fields: fields{"text": r.Text, "ref": r.Task.Ref}}
 }
 
-// long returns a task with all that is known of it.
+// long returns a task with all its details.
 func (v *view) long(r *Record, n int) block {
 	f := v.taskFields(r)
 	lines := append(gap(n), "- "+r.Task.Ref+": "+r.Text+mark(r))
@@ -64,10 +64,10 @@ func (v *view) long(r *Record, n int) block {
 	return block{key: r.ID, lines: lines, fields: f}
 }
 
-// details are the lines of a task, in their order.
+// details are the names of the lines below a task.
 var details = []string{"Completed", "Outcome", "Files", "Tests", "Tokens", "Duration", "Commits", "Issues", "Pattern"}
 
-// taskFields returns what people may edit of a task.
+// taskFields returns the editable fields of a task.
 func (v *view) taskFields(r *Record) fields {
 	t := r.Task
 	f := fields{"text": r.Text, "ref": t.Ref, "completed": v.date(t.Done), "outcome": t.Outcome, "files": filesOf(t.Files, t.Which), "tests": t.Tests,
@@ -81,7 +81,7 @@ func (v *view) taskFields(r *Record) fields {
 	return f
 }
 
-// filesOf returns how many files a task has changed, and which: "3 (handler, stack, tests)".
+// filesOf returns the files that a task changed: "3 (handler, stack, tests)".
 func filesOf(n int, which string) string {
 	switch {
 	case n == 0:
@@ -92,7 +92,7 @@ func filesOf(n int, which string) string {
 	return fmt.Sprintf("%d (%s)", n, which)
 }
 
-// tokensOf returns what a task was estimated to take and has taken: "3.5K estimated, 2.8K actual".
+// tokensOf returns the tokens of a task: "3.5K estimated, 2.8K actual".
 func tokensOf(estimate, actual int) string {
 	var parts []string
 	if estimate > 0 {
@@ -110,7 +110,7 @@ var (
 )
 
 func taskArchive(v *view) []block {
-	out := heading("# Task Archive - Completed Items", "The newest tasks stand in DONE.md in full, older ones here.")
+	out := heading("# Task Archive - Completed Items", "The newest tasks are in DONE.md in full, older ones here.")
 	month := ""
 	for _, r := range v.pick(finished(memory.Archived), newestTask) {
 		if m := r.Task.Done.In(v.Zone).Format("January 2006"); m != month {
@@ -128,7 +128,7 @@ func taskArchive(v *view) []block {
 	return out
 }
 
-// outcome returns what has come of a task, in one cell: its text, and what was said of it.
+// outcome returns the text and the outcome of a task for one cell.
 func outcome(r *Record) string {
 	if o := r.Task.Outcome; o != "" && o != "✓" {
 		return r.Text + ": " + o
@@ -154,7 +154,7 @@ func kilo(n int) string {
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/1000), ".0") + "K"
 }
 
-// hours returns a time as people write it: 1.5 hours, 12 minutes.
+// hours returns a duration: 1.5 hours, 12 minutes.
 func hours(seconds int) string {
 	if seconds < 3600 {
 		return count((seconds+30)/60, "minute")

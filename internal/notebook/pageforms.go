@@ -12,7 +12,7 @@ import (
 
 const day = "2006-01-02"
 
-// heading returns a block of a file's own.
+// heading returns the blocks of a heading and the paragraphs below it.
 func heading(title string, text ...string) []block {
 	out := []block{{key: title, lines: []string{"", title}}}
 	for _, t := range text {
@@ -24,7 +24,7 @@ func heading(title string, text ...string) []block {
 // mark returns the comment with the id of a record.
 func mark(r *Record) string { return " <!-- " + r.ID + " -->" }
 
-// gap returns an empty line once: before the first of several blocks.
+// gap returns an empty line before the first of several blocks.
 func gap(n int) []string {
 	if n == 0 {
 		return []string{""}
@@ -32,7 +32,7 @@ func gap(n int) []string {
 	return nil
 }
 
-// pick returns the records that a function wants, in an order.
+// pick returns the wanted records in an order.
 func (v *view) pick(want func(*Record) bool, order func(a, b *Record) int) (out []*Record) {
 	for _, r := range v.Records {
 		if r.Removed.IsZero() && want(r) {
@@ -63,7 +63,7 @@ func observations(v *view) []block {
 	return out
 }
 
-// times says how often and where something was confirmed.
+// times returns the number of confirmations and of their sessions.
 func (v *view) times(r *Record) string {
 	if n := r.Sessions(); n > 0 {
 		return fmt.Sprintf("%d (%s)", r.Times, count(n, "session"))
@@ -71,7 +71,7 @@ func (v *view) times(r *Record) string {
 	return fmt.Sprint(r.Times)
 }
 
-// doubt says that something was contradicted.
+// doubt returns when a record was contradicted.
 func (v *view) doubt(r *Record) string {
 	if r.Suspended.IsZero() {
 		return ""
@@ -126,7 +126,7 @@ func observationArchive(v *view) []block {
 	return out
 }
 
-// escalated returns the block of an observation that has become a rule.
+// escalated returns the block of an observation that became a rule.
 func (v *view) escalated(r *Record, n int) block {
 	what := "Added as Rule"
 	if i := slices.IndexFunc(v.Records, func(o *Record) bool { return o.ID == r.Became }); i >= 0 {
@@ -151,7 +151,7 @@ func decisions(v *view) []block {
 	return out
 }
 
-// detail adds the line of a detail that there is.
+// detail adds the line of a detail, unless it is empty.
 func detail(lines []string, name, value string) []string {
 	if value == "" {
 		return lines

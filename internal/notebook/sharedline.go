@@ -15,8 +15,8 @@ import (
 	"github.com/decantdev/decant/memory"
 )
 
-// A Line is a rule or a decision as it stands in the file that is committed, one a line. It has nothing that changes from day
-// to day, such as confirmations, and nothing of a person's sessions.
+// A sharedLine is a rule or a decision in the committed file, one a line. It has nothing that changes from day to day, such as
+// confirmations, and nothing from a person's sessions.
 type sharedLine struct {
 	ID       string      `json:"id"`
 	Kind     memory.Kind `json:"kind"` // a decision is of the kind memory
@@ -35,7 +35,7 @@ func sharedLineOf(r *Record) sharedLine {
 		Archived: r.Item.State() == memory.Archived, Reason: r.Reason}
 }
 
-// Sum returns a hash of all that a line says.
+// Sum returns a hash of a line.
 func (l *sharedLine) Sum() string {
 	sum := sha256.Sum256(l.json())
 	return hex.EncodeToString(sum[:8])
@@ -49,17 +49,17 @@ func (l *sharedLine) json() []byte {
 	return text
 }
 
-// Compare orders lines by their ids, and the versions of one record by their age. What was changed at one moment is in an
-// order that is the same on every machine.
+// Compare orders lines by id, and the versions of one record by age. Versions of the same age have the same order on every
+// machine.
 func (l *sharedLine) Compare(m *sharedLine) int {
 	return cmp.Or(strings.Compare(l.ID, m.ID), l.Changed.Compare(m.Changed), bytes.Compare(l.json(), m.json()))
 }
 
-// seams begin the lines by which git marks what it could not merge.
+// seams begin the lines with which git marks conflicts.
 var seams = []string{"<<<<<<<", "|||||||", "=======", ">>>>>>>"}
 
-// parseShared reads a file of lines, in their order. After a merge it may hold several versions of a record; all are returned.
-// Tidy reports whether the file holds what Join would write. Bad are the numbers of the lines that are no records.
+// parseShared parses a file of lines and sorts them. After a merge it may have several versions of a record; all are returned.
+// tidy reports whether the file is what joinShared would write. bad has the numbers of the lines that are not records.
 func parseShared(text string) (lines []sharedLine, tidy bool, bad []int) {
 	n, marks := 0, 0
 	for one := range strings.Lines(text) {
@@ -80,12 +80,12 @@ func parseShared(text string) (lines []sharedLine, tidy bool, bad []int) {
 	return lines, marks == 0 && len(bad) == 0 && joinShared(lines) == text, bad
 }
 
-// shareable reports whether a line is of a kind that is shared.
+// shareable reports whether a line is a rule or a decision.
 func shareable(l *sharedLine) bool {
 	return strings.HasPrefix(l.ID, "m:") && l.Text != "" && (l.Kind == memory.KindRule || l.Kind == memory.KindMemory)
 }
 
-// joinShared writes lines, the newest version of each record.
+// joinShared returns the file of lines, with the newest version of each record.
 func joinShared(lines []sharedLine) string {
 	lines = slices.Clone(lines)
 	slices.SortFunc(lines, func(x, y sharedLine) int { return x.Compare(&y) })

@@ -12,26 +12,26 @@ import (
 	"github.com/decantdev/decant/memory"
 )
 
-// Report is what was done.
+// Report is what a scan did.
 type Report struct {
 	Runs    []ScanRun // scans, oldest first
-	Ready   int       // observations that wait for a yes
+	Ready   int       // observations with enough confirmations to review
 	Changes []Change  // files
-	Read    []string  // what people had changed in files, a line each
+	Read    []string  // edits of people in files, a line each
 }
 
-// A Change is a file that was written, or would be.
+// A Change is a file that was written, or in a dry run would be.
 type Change struct {
-	Name          string // of the file, in the notebook's folder
+	Name          string // from the notebook's folder
 	Before, After string
 }
 
-// CatchUp makes the scans that are due since they were last made: one for each Sunday and each 1st, however long nothing has
-// run, and each once, also if several processes catch up at once. While the notebook is off it does nothing.
+// CatchUp runs the scans that are due: one for each Sunday and each 1st since the last one, each once even if several processes
+// catch up at the same time. While the notebook is off it does nothing.
 func (b *Book) CatchUp(ctx context.Context) (Report, error) {
 	return b.scan(ctx, func(l *ledger) (runs []ScanRun) {
 		s := l.state()
-		if l.set.Observations {
+		if l.set.Triggers.ObservationAge.Enabled {
 			for _, at := range sundays(s.Weekly, l.now) {
 				runs, s.Weekly = append(runs, l.weekly(at)), at
 			}
@@ -41,14 +41,14 @@ func (b *Book) CatchUp(ctx context.Context) (Report, error) {
 				runs, s.Monthly = append(runs, l.monthly(at)), at
 			}
 		}
-		if l.set.Tasks {
+		if l.set.Triggers.TaskArchive.Enabled {
 			l.archiveTasks(false)
 		}
 		return runs
 	})
 }
 
-// Scan makes scans now, whether or not they are due.
+// Scan runs scans now, whether or not they are due.
 func (b *Book) Scan(ctx context.Context, weekly, monthly bool) (Report, error) {
 	return b.scan(ctx, func(l *ledger) (runs []ScanRun) {
 		if weekly {
@@ -84,10 +84,10 @@ func (b *Book) scan(ctx context.Context, do func(*ledger) []ScanRun) (Report, er
 	return out, err
 }
 
-// mostRuns is how many scans are kept.
+// mostRuns is how many scans the state keeps.
 const mostRuns = 200
 
-// weekly escalates where no yes is asked for, and archives observations that nobody has confirmed for long.
+// weekly archives observations that were not confirmed for long, and escalates if the settings ask for no yes.
 func (l *ledger) weekly(due time.Time) ScanRun {
 	run := ScanRun{Schedule: "weekly", Due: due, Made: l.now}
 	for _, r := range slices.Clone(l.records) {
@@ -102,7 +102,7 @@ func (l *ledger) weekly(due time.Time) ScanRun {
 				}
 			}
 		case memory.Archived:
-			if l.archive(r, fmt.Sprintf("not confirmed for %d days", l.set.ArchiveDays)) == nil {
+			if l.archive(r, fmt.Sprintf("not confirmed for %d days", l.set.Triggers.ObservationAge.ArchiveDays)) == nil {
 				run.Archived++
 			}
 		}
@@ -110,13 +110,13 @@ func (l *ledger) weekly(due time.Time) ScanRun {
 	return run
 }
 
-// leastPattern is how many tasks have a pattern that is worth an observation.
+// leastPattern is how many tasks of one pattern make an observation.
 const leastPattern = 3
 
-// monthly archives completed tasks, and notes their patterns.
+// monthly archives completed tasks and records their patterns.
 func (l *ledger) monthly(due time.Time) ScanRun {
 	run := ScanRun{Schedule: "monthly", Due: due, Made: l.now}
-	if l.set.Tasks {
+	if l.set.Triggers.TaskArchive.Enabled {
 		run.Tasks = l.archiveTasks(true)
 	}
 	patterns := map[string][]string{}
@@ -137,7 +137,7 @@ func (l *ledger) monthly(due time.Time) ScanRun {
 	return run
 }
 
-// finished returns the completed tasks that are in use, the last first.
+// finished returns the active completed tasks, the newest first.
 func (l *ledger) finished() (out []*Record) {
 	for _, r := range l.records {
 		if r.Task != nil && !r.Task.Done.IsZero() && r.Item.State() == memory.Active {
@@ -146,4 +146,34 @@ func (l *ledger) finished() (out []*Record) {
 	}
 	slices.SortFunc(out, newestTask)
 	return out
+}
+
+// sundays returns the Sundays at midnight after a time, up to now, oldest first.
+func sundays(after, now time.Time) []time.Time {
+	at := midnight(after.In(now.Location()))
+	return between(at.AddDate(0, 0, -int(at.Weekday())), after, now, 0, 7)
+}
+
+// firsts returns the first days of months at midnight after a time, up to now, oldest first.
+func firsts(after, now time.Time) []time.Time {
+	at := midnight(after.In(now.Location()))
+	return between(at.AddDate(0, 0, 1-at.Day()), after, now, 1, 0)
+}
+
+// mostDue limits the scans that are due, for a clock that was wrong by years.
+const mostDue = 1000
+
+// between returns the times after one time and up to another that are so many months and days apart, from a first one.
+func between(first, after, now time.Time, months, days int) (out []time.Time) {
+	for at := first; !at.After(now) && len(out) < mostDue; at = at.AddDate(0, months, days) {
+		if at.After(after) {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+func midnight(t time.Time) time.Time {
+	y, m, d := t.Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, t.Location())
 }

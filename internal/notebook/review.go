@@ -10,8 +10,8 @@ import (
 	"github.com/decantdev/decant/memory"
 )
 
-// due returns the state into which a record should go. Confirmations decide before age, and age is counted from the last
-// confirmation. One that a person has refused as a rule is due again after as many confirmations as were needed the first time.
+// due returns the state that a record should have. Confirmations come before age, which counts from the last confirmation. A
+// refused observation is due again after as many confirmations as the first time.
 func (l *ledger) due(r *Record) memory.State {
 	it := r.Item
 	if !r.Refused.IsZero() {
@@ -20,7 +20,8 @@ func (l *ledger) due(r *Record) memory.State {
 	if !r.Suspended.IsZero() {
 		it.Times = 0
 	}
-	return memory.DueAfter(it, l.now, l.set.Confirmations, time.Duration(l.set.ArchiveDays)*24*time.Hour)
+	age := &l.set.Triggers.ObservationAge
+	return memory.DueAfter(it, l.now, age.Confirmations, time.Duration(age.ArchiveDays)*24*time.Hour)
 }
 
 // escalate makes an observation a rule. Both name each other.
@@ -31,7 +32,7 @@ func (l *ledger) escalate(r *Record) (*Record, error) {
 		return nil, err
 	}
 	is.Extra, r.Item = "", was
-	if rule := l.byID(id); rule != nil { // somebody else has changed the words of a shared rule, and a person says yes to them
+	if rule := l.byID(id); rule != nil { // others changed the words of a shared rule, and a person accepts them
 		err := l.rewrite(rule, r.Text)
 		rule.Why, rule.Changed = r.Why, r.Changed
 		return rule, err
@@ -45,7 +46,7 @@ func (l *ledger) escalate(r *Record) (*Record, error) {
 	return rule, nil
 }
 
-// whyOf says what an observation was confirmed by, in the words of its last confirmation.
+// whyOf returns the confirmations of an observation as the reason for a rule.
 func whyOf(r *Record) string {
 	out := fmt.Sprintf("confirmed %d times", r.Times)
 	if n := r.Sessions(); n > 1 {
@@ -57,7 +58,7 @@ func whyOf(r *Record) string {
 	return out
 }
 
-// archive archives a record, and says why.
+// archive archives a record for a reason.
 func (l *ledger) archive(r *Record, reason string) error {
 	it, err := memory.Archive(r.Item, l.now)
 	if err == nil {
@@ -66,8 +67,7 @@ func (l *ledger) archive(r *Record, reason string) error {
 	return err
 }
 
-// Ready returns the observations that were confirmed often enough and wait for a yes, those with the most confirmations
-// first.
+// Ready returns the observations with enough confirmations for a rule, the most confirmed first.
 func (b *Book) Ready(ctx context.Context) (out []memory.Item, err error) {
 	l, err := b.read(ctx)
 	if err != nil {
@@ -81,8 +81,8 @@ func (b *Book) Ready(ctx context.Context) (out []memory.Item, err error) {
 	return memory.Rank(out, ""), nil
 }
 
-// Offered returns what a person is asked about: the observations that are ready, then those that recorded sessions have
-// brought in the person's own words and that nobody has refused, those with the most sessions first.
+// Offered returns the observations to review: those with enough confirmations, then those that the person stated in recorded
+// sessions, the most sessions first, then procedures. Refused ones are left out until they are confirmed again.
 func (b *Book) Offered(ctx context.Context) (out []*Record, err error) {
 	l, err := b.read(ctx)
 	if err != nil {
@@ -125,7 +125,7 @@ func (b *Book) Accept(ctx context.Context, id, text string) (memory.Item, error)
 	})
 }
 
-// Refuse notes that a person wants no rule of an observation. It stays one.
+// Refuse records that a person does not want the observation as a rule. It stays an observation.
 func (b *Book) Refuse(ctx context.Context, id string) (memory.Item, error) {
 	return b.put(ctx, func(l *ledger) (*Record, error) {
 		r, err := l.named(id)
@@ -136,7 +136,7 @@ func (b *Book) Refuse(ctx context.Context, id string) (memory.Item, error) {
 	})
 }
 
-// Edit changes the text of a record, and its reason if one is given. What it said before is kept with it.
+// Edit changes the text or the reason of a record, whichever is not empty. The record keeps its earlier texts.
 func (b *Book) Edit(ctx context.Context, id, text, why string) (memory.Item, error) {
 	return b.put(ctx, func(l *ledger) (*Record, error) {
 		r, err := l.named(id)
@@ -160,7 +160,7 @@ func (l *ledger) rewrite(r *Record, text string) error {
 	return nil
 }
 
-// Archive takes a record out of use. Restore brings it back.
+// Archive archives a record; Restore undoes it.
 func (b *Book) Archive(ctx context.Context, id, reason string) (memory.Item, error) {
 	return b.put(ctx, func(l *ledger) (*Record, error) {
 		r, err := l.named(id)
@@ -171,7 +171,7 @@ func (b *Book) Archive(ctx context.Context, id, reason string) (memory.Item, err
 	})
 }
 
-// Restore takes a record into use again that was archived, deleted from a file or suspended.
+// Restore makes a record active again that was archived, deleted from a file or suspended.
 func (b *Book) Restore(ctx context.Context, id string) (memory.Item, error) {
 	return b.put(ctx, func(l *ledger) (*Record, error) {
 		r, err := l.named(id)

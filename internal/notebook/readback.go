@@ -12,8 +12,85 @@ import (
 	"github.com/decantdev/decant/memory"
 )
 
-// added makes a record of what a person has added to a file, and returns its id; empty if nothing could be made of it.
-func (a *absorber) added(name string, f *foundRecord) string {
+// A readback makes records of what people changed in files.
+type readback struct {
+	l     *ledger
+	zone  *time.Location
+	count func(string) int
+	read  []string
+}
+
+// files reads all files. A missing file is not a change: it is written again.
+func (a *readback) files(disk map[string][]byte) {
+	pages := a.l.pages()
+	sheets, seen := map[string]sheet{}, map[string]bool{}
+	for _, name := range FileNames {
+		if disk[name] == nil {
+			continue
+		}
+		sheet := parsePage(name, string(disk[name]))
+		sheets[name] = sheet
+		for _, f := range sheet.Found {
+			seen[f.ID] = true
+		}
+	}
+	shown := map[string]map[string]map[string]string{}
+	v := a.l.view(a.zone, a.count)
+	for name := range sheets {
+		shown[name] = editable(name, v)
+	}
+	for _, name := range FileNames {
+		if sheet, ok := sheets[name]; ok {
+			a.deleted(name, pages[name].Base, seen)
+			a.file(name, sheet, shown[name])
+		}
+	}
+}
+
+// deleted archives the records that a person deleted from a file. One deleted from an archive appears in no file any more.
+func (a *readback) deleted(name string, base map[string]string, seen map[string]bool) {
+	for _, id := range slices.Sorted(maps.Keys(base)) {
+		r := a.l.byID(id)
+		if seen[id] || r == nil || !r.Removed.IsZero() {
+			continue
+		}
+		archive := name == ObservationArchiveFile || name == TaskArchiveFile || name == ContextsFile
+		switch {
+		case archive && (r.Item.State() != memory.Active || r.Type == ContextType):
+			r.Removed = a.l.now
+		case archive || r.Item.State() != memory.Active || a.l.archive(r, "deleted from "+name) != nil:
+			continue
+		}
+		a.read = append(a.read, name+": deleted "+id+" "+r.Text)
+	}
+}
+
+// file reads the changes and additions in a file, and keeps its pieces.
+func (a *readback) file(name string, sheet sheet, shown map[string]map[string]string) {
+	p := a.l.pages()[name]
+	keys := map[string]string{}
+	for i := range sheet.Found {
+		f := &sheet.Found[i]
+		if f.ID == "" {
+			keys[newKey(i)] = a.added(name, f)
+			continue
+		}
+		if have := shown[f.ID]; have != nil && p.Base[f.ID] != f.Sum(have) {
+			a.edited(name, f, have)
+		}
+	}
+	p.Pieces = nil
+	for _, text := range sheet.Pieces {
+		if id, ok := keys[text.After]; ok {
+			text.After = id
+		}
+		p.Pieces = append(p.Pieces, piece{After: text.After, Text: publicText(text.Text)})
+	}
+	a.l.pages()[name] = p
+}
+
+// added makes a record of an addition and returns its id, empty if that fails.
+func (a *readback) added(name string, f *foundRecord) string {
 	var r *Record
 	var err error
 	text := f.Fields["text"]
@@ -46,8 +123,8 @@ func (a *absorber) added(name string, f *foundRecord) string {
 	return r.ID
 }
 
-// edited takes over what a person has changed of a record.
-func (a *absorber) edited(name string, f *foundRecord, have map[string]string) {
+// edited applies the changes of a record.
+func (a *readback) edited(name string, f *foundRecord, have map[string]string) {
 	r := a.l.byID(f.ID)
 	if r == nil || maps.Equal(have, f.Fields) {
 		return
@@ -61,8 +138,8 @@ func (a *absorber) edited(name string, f *foundRecord, have map[string]string) {
 	a.read = append(a.read, fmt.Sprintf("%s:%d: changed %s %s", name, f.Line, r.ID, r.Text))
 }
 
-// set takes over the fields besides the text that differ from those that there are.
-func (a *absorber) set(r *Record, f, have map[string]string) {
+// set applies the changed fields besides the text.
+func (a *readback) set(r *Record, f, have map[string]string) {
 	for _, k := range slices.Sorted(maps.Keys(union(f, have))) {
 		v := oneLine(f[k])
 		if f[k] == have[k] {
@@ -101,8 +178,8 @@ var (
 	amount    = lazyregexp.New(`([\d.]+)(K?) (estimated|actual)`)
 )
 
-// task takes over one field of a task.
-func (a *absorber) task(t *Task, k, v string) {
+// task sets one field of a task.
+func (a *readback) task(t *Task, k, v string) {
 	switch k {
 	case "ref":
 		if v != "" {

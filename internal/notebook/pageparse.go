@@ -8,21 +8,20 @@ import (
 	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
-// A Sheet is what was read of a file.
+// A sheet is a parsed file.
 type sheet struct {
 	Found  []foundRecord
-	Pieces []piece // as they stand in the file, private text within
+	Pieces []piece // with private text
 }
 
 // foundRecord is a record in a file.
 type foundRecord struct {
-	ID     string // empty: a person has added it
+	ID     string // empty: added by a person
 	Line   int
-	Fields map[string]string // what people may edit; of a new one those that are there
+	Fields map[string]string // editable fields; of a new record those that it has
 }
 
-// Sum returns a hash of what people may edit, to be compared with that of File.Base. It counts the fields that the file
-// shows.
+// Sum returns a hash of the editable fields that the file shows, to compare with renderedFile.Base.
 func (f *foundRecord) Sum(have map[string]string) string {
 	all := fields{}
 	for k := range have {
@@ -47,18 +46,18 @@ var (
 // A parser reads a file line by line.
 type parser struct {
 	name    string
-	own     map[string]bool // lines that are the file's own
+	own     map[string]bool // the file's own lines
 	sheet   sheet
 	after   string   // key of the last block
-	foreign bool     // a heading of somebody else's has begun
-	piece   []string // lines of the piece that is being read
+	foreign bool     // below a heading that a person added
+	piece   []string // lines of the current piece
 	blank   bool     // an empty line came before
-	at      int      // index of the record that is being read, -1: none
+	at      int      // index of the current record, -1: none
 	section string   // the file's own heading above
-	summary []string // lines of a summary that is being read; nil: none is
+	summary []string // lines of the current summary, nil: none
 }
 
-// parsePage reads a file. Nothing in it is an error: what it does not know is a piece.
+// parsePage parses a file. Nothing is an error: unknown text is a piece.
 func parsePage(name, text string) sheet {
 	p := &parser{name: name, own: map[string]bool{}, at: -1}
 	for _, b := range forms[name](&view{}) {
@@ -105,7 +104,7 @@ func (p *parser) line(n int, l string) {
 	}
 }
 
-// frame reports whether a line is the file's own, and its key.
+// frame returns the key of a line that is the file's own.
 func (p *parser) frame(l string) (key string, own bool) {
 	switch m := linked.FindStringSubmatch(l); {
 	case p.name == indexFile && m != nil:
@@ -118,7 +117,7 @@ func (p *parser) frame(l string) (key string, own bool) {
 	return "", false
 }
 
-// empty notes an empty line: it belongs to the piece around it, if there is one.
+// empty takes an empty line, which belongs to the piece around it.
 func (p *parser) empty() {
 	if len(p.piece) > 0 {
 		p.piece = append(p.piece, "")
@@ -138,7 +137,7 @@ func (p *parser) other(l, trimmed string) {
 	p.blank = false
 }
 
-// flush ends a piece. Of the empty lines around it one stays.
+// flush ends a piece and keeps one of the empty lines around it.
 func (p *parser) flush() {
 	if len(p.piece) > 0 {
 		text := strings.TrimRight(strings.Join(p.piece, "\n"), "\n") + "\n"
@@ -205,7 +204,7 @@ func split(row string) (out []string) {
 // known are the names of lines below a record, by file.
 var known = map[string][]string{DoneFile: details, DecisionsFile: {"Why", "Revisit"}}
 
-// body reads a line below the head of a record, and reports whether it is one.
+// body reads a line below the head of a record. It reports whether it is one.
 func (p *parser) body(l string) bool {
 	if p.at < 0 || p.foreign {
 		return false
@@ -246,10 +245,10 @@ func (p *parser) endSummary() {
 	}
 }
 
-// newKey returns the key of a record that a person has added, by its index in Sheet.Found, for the pieces behind it.
+// newKey returns the key of an added record, by its index in sheet.Found, for the pieces behind it.
 func newKey(i int) string { return "+" + strconv.Itoa(i) }
 
-// added reads a line by which a person adds a record, and reports whether it is one.
+// added reads the line of a record that a person adds. It reports whether it is one.
 func (p *parser) added(n int, l string) bool {
 	rule := p.name == RulesFile && strings.HasPrefix(l, "## Rule")
 	bullet := slices.Contains([]string{ObservationsFile, DoneFile, DecisionsFile, RulesFile, indexFile}, p.name) && strings.HasPrefix(l, "- ")

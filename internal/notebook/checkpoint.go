@@ -13,8 +13,8 @@ import (
 	"github.com/decantdev/decant/memory"
 )
 
-// Checkpoint notes what a session has come to, because it is about to be compacted. When the session is read again after that,
-// the entry is the same one.
+// Checkpoint records the state of a session that is about to be compacted. Reading the session again afterwards adds no second
+// entry.
 func (b *Book) Checkpoint(ctx context.Context, s *scan.Session) error {
 	err := b.change(ctx, false, func(l *ledger) error {
 		l.rootless = true
@@ -30,8 +30,8 @@ func (b *Book) Checkpoint(ctx context.Context, s *scan.Session) error {
 	return err
 }
 
-// Summarize puts what a model has written in place of the summary of a session's newest checkpoint, unless a person has changed
-// that meanwhile. Of what was quoted, the lines stay whose task, commits or outcome the model has left out.
+// Summarize replaces the quoted summary of a session's newest checkpoint by one that a model wrote, unless a person has edited
+// it. Quoted lines with a task, a commit or a count that the model left out stay behind it.
 func (b *Book) Summarize(ctx context.Context, s *scan.Session, text string) error {
 	if m := tagged.FindStringSubmatch(text); m != nil {
 		text = m[1]
@@ -62,7 +62,7 @@ var (
 	exactly = lazyregexp.New(`#?\b[A-Z][A-Z0-9]*-\d+\b|\b[0-9a-f]{7,40}\b|#\d+|\d+`)
 )
 
-// withLacking returns a text with those lines behind it that have an id, a SHA or a count which it lacks.
+// withLacking returns a text, and behind it the quoted lines with an id, a SHA or a count that it lacks.
 func withLacking(text, quoted string) string {
 	have := map[string]bool{}
 	for _, x := range exactly.FindAllString(text, -1) {
@@ -76,8 +76,8 @@ func withLacking(text, quoted string) string {
 	return strings.ReplaceAll(text, "</summary>", "")
 }
 
-// contexts notes the compactions of a session.
-func (p *pupil) contexts(s *scan.Session) error {
+// contexts records the compactions of a session.
+func (p *learner) contexts(s *scan.Session) error {
 	for i, c := range s.Compactions {
 		made, err := p.l.context(s, c, i+1)
 		if err != nil {
@@ -90,7 +90,7 @@ func (p *pupil) contexts(s *scan.Session) error {
 	return nil
 }
 
-// context notes one compaction of a session, and reports whether it is a new one.
+// context records one compaction of a session. It reports whether it was new.
 func (l *ledger) context(s *scan.Session, c scan.Compaction, part int) (bool, error) {
 	for _, r := range l.records {
 		if r.Context != nil && r.Context.Session == s.ID && r.Context.Part == part {
@@ -108,11 +108,11 @@ func (l *ledger) context(s *scan.Session, c scan.Compaction, part int) (bool, er
 	return true, nil
 }
 
-// mostSummary is how many tasks a summary names one by one.
+// mostSummary is how many tasks a summary names.
 const mostSummary = 40
 
-// summarized returns what had been done in a session before a message, a line for each task as the seed has it, and how many
-// tasks were completed. It is quoted from calls and their results: no model has written it.
+// summarized returns the tasks of a session before a message, a line each, and how many of them were completed. The lines are
+// quoted from calls and results.
 func summarized(s *scan.Session, before int) (string, int) {
 	var lines, next []string
 	done := 0

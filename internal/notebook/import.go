@@ -10,22 +10,21 @@ import (
 	"github.com/decantdev/decant/memory"
 )
 
-// Import takes over what stands in somebody else's file, and returns how many records came of it; the file itself stays as it
-// is. Of a DONE.md in the notebook's layout the tasks are taken. Of other Markdown, such as a CLAUDE.md, each list item
-// that is an order becomes an observation that waits for a yes: a file alone makes no rule.
+// Import makes records of a Markdown file and returns how many are new. A DONE.md gives its tasks. In another file, such as a
+// CLAUDE.md, each list item that is an order becomes an observation to review: a file alone makes no rule.
 func (b *Book) Import(ctx context.Context, name, text string) (n int, err error) {
 	if filepath.Base(name) == DoneFile {
 		return b.importTasks(ctx, text)
 	}
-	return b.Propose(ctx, filepath.Base(name), orders(text))
+	return b.propose(ctx, filepath.Base(name), orders(text))
 }
 
-// importTasks takes the tasks of a DONE.md over.
+// importTasks records the tasks of a DONE.md.
 func (b *Book) importTasks(ctx context.Context, text string) (n int, err error) {
 	sheet := parsePage(DoneFile, indented.ReplaceAllString(text, "  - "))
 	err = b.change(ctx, false, func(l *ledger) error {
 		n = 0
-		a := absorber{l: l, zone: b.o.Now().Location(), count: b.count}
+		a := readback{l: l, zone: b.o.Now().Location(), count: b.count}
 		before := len(l.records)
 		for i := range sheet.Found {
 			a.added(DoneFile, &sheet.Found[i])
@@ -39,8 +38,8 @@ func (b *Book) importTasks(ctx context.Context, text string) (n int, err error) 
 	return n, err
 }
 
-// Propose notes texts that were written elsewhere as observations that wait for a yes, and returns how many are new.
-func (b *Book) Propose(ctx context.Context, origin string, texts []string) (n int, err error) {
+// propose records texts as observations to review, and returns how many are new.
+func (b *Book) propose(ctx context.Context, origin string, texts []string) (n int, err error) {
 	err = b.change(ctx, false, func(l *ledger) error {
 		n = 0
 		for _, text := range texts {
@@ -51,7 +50,7 @@ func (b *Book) Propose(ctx context.Context, origin string, texts []string) (n in
 			if err != nil {
 				return err
 			}
-			r.Offer, r.Why = FromFile, "it stands in "+origin
+			r.Offer, r.Why = FromFile, "written in "+origin
 			n++
 		}
 		return nil
@@ -68,7 +67,7 @@ var (
 	markup   = strings.NewReplacer("**", "", "__", "")
 )
 
-// orders returns the list items of a Markdown text that ask for something, outside of code.
+// orders returns the list items of a Markdown text that are orders, outside of code.
 func orders(text string) (out []string) {
 	code := false
 	for line := range strings.Lines(text) {
