@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// MonthValues are what a report is made of.
+// MonthValues are what a Month is made from.
 type MonthValues struct {
 	Month    time.Time // a moment in the month, in the zone whose days count
 	Sessions []Session
@@ -14,27 +14,27 @@ type MonthValues struct {
 	Ledger   *MonthLedger  // nil: nothing went through a gateway of Decant
 }
 
-// A Rule is one that is in force.
+// A MonthRule is an active rule.
 type MonthRule struct {
 	ID    string
 	Text  string
-	Since time.Time // a correction before it is not covered; zero: it always was
+	Since time.Time // corrections before it do not count; zero: all do
 }
 
-// MonthRecords are what changed in the notebook during the month.
+// MonthRecords count the changes in the notebook during the month.
 type MonthRecords struct {
 	Escalated     int `json:"observations_escalated"`
 	Archived      int `json:"observations_archived"`
 	TasksArchived int `json:"tasks_archived"`
 }
 
-// A Ledger is what the store has booked for the month.
+// A MonthLedger is the cost of the month's requests, as the store has it.
 type MonthLedger struct {
 	Conversations   int     `json:"conversations"`
 	Compacted       int     `json:"compacted"` // conversations in which something was left out
 	Requests        int     `json:"requests"`
-	Recovered       int     `json:"tokens_recovered"` // that the newest views lack, each counted once
-	Without         float64 `json:"without_usd"`      // what the same requests would have cost unchanged, as far as they could have been sent
+	Recovered       int     `json:"tokens_recovered"` // missing from the newest views, each counted once
+	Without         float64 `json:"without_usd"`      // cost of the same requests unchanged, if they could have been sent
 	Spent           float64 `json:"spent_usd"`        // with Decant, its own calls included
 	Saved           float64 `json:"saved_usd"`        // negative when Decant cost more than it saved
 	ReadAgain       int     `json:"read_again"`       // files that were read again after their result was left out
@@ -42,7 +42,8 @@ type MonthLedger struct {
 	Rewritten       float64 `json:"rewritten_usd"` // part of Spent: cache written again after pours
 }
 
-// A Report is the month.
+// A Month is the report of a month: sessions, tokens, tasks, cost, and corrections that a rule already covered. What was not
+// recorded is missing; nothing is estimated.
 type Month struct {
 	Month       string        `json:"month"` // "2026-10"
 	Sessions    int           `json:"sessions"`
@@ -63,17 +64,17 @@ type Month struct {
 	Largest     *Session      `json:"largest_session,omitempty"`
 }
 
-// A repetition is a rule that the person had to repeat although it stood already.
+// A repetition is a rule that the person had to repeat.
 type repetition struct {
 	Rule     string     `json:"rule"`
 	Text     string     `json:"text"`
 	Evidence []Evidence `json:"evidence"`
 }
 
-// mostPatterns is how many patterns a report shows.
+// mostPatterns is how many patterns a report has.
 const mostPatterns = 5
 
-// NewMonth makes the report of a month. A session belongs to the month in which it ended.
+// NewMonth returns the report of a month. A session belongs to the month in which it ended.
 func NewMonth(v MonthValues) *Month {
 	in := within(v.Sessions, v.Month)
 	r := &Month{Month: v.Month.Format("2006-01"), Sessions: len(in), Records: v.Records, Ledger: v.Ledger}
@@ -133,7 +134,7 @@ func (r *Month) add(s *Session) {
 	}
 }
 
-// covered returns the rules that the person repeated in sessions that began after the rule stood, most often first.
+// covered returns the rules that the person repeated in sessions after the rule was made, the most repeated first.
 func covered(rules []MonthRule, ss []Session) (out []repetition) {
 	for _, rule := range rules {
 		c := repetition{Rule: rule.ID, Text: rule.Text}

@@ -8,14 +8,14 @@ import (
 	"github.com/decantdev/decant/internal/figure"
 )
 
-// A section is a part of the report as people read it, whatever it is written as.
+// A section is a part of the report in all its forms.
 type section struct {
 	Title string
 	Rows  [][2]string
 	Note  string
 }
 
-// sections returns the report in the order in which it is read.
+// sections returns the report in reading order.
 func (r *Month) sections() []section {
 	return []section{r.work(), r.money(), r.learned(), r.repeated(), r.procedures()}
 }
@@ -48,7 +48,7 @@ func (r *Month) money() section {
 		{"With Decant", dollars(l.Spent)},
 		{"Saved", dollars(l.Saved)},
 		{"What forgetting cost", fmt.Sprintf("%s read again (%s tokens), %s of cache written again", counted(l.ReadAgain, "file"), figure.Thousands(l.ReadAgainTokens), dollars(l.Rewritten))},
-	}, Note: "Recovered is what the newest views really lack, each token counted once. Requests that nobody could have sent without Decant are not in the comparison."}
+	}, Note: "Recovered is what the newest views really lack, each token counted once. Requests that could not have been sent without Decant are not compared."}
 }
 
 func (r *Month) learned() section {
@@ -69,7 +69,7 @@ func (r *Month) repeated() section {
 	}
 	s := section{Title: "Corrections", Rows: [][2]string{
 		{"Corrections and standing orders", figure.Thousands(r.Corrections)},
-		{"Said again although a rule stood", figure.Thousands(said)},
+		{"Said again despite a rule", figure.Thousands(said)},
 	}}
 	for _, c := range r.Covered {
 		e := c.Evidence[0]
@@ -123,7 +123,7 @@ func dollars(usd float64) string {
 
 func hours(s Seconds) string { return fmt.Sprintf("%.1f hours", float64(s)/3600) }
 
-// name returns what a session is called: the beginning of its id, or its file.
+// name returns the beginning of a session's id, or its file.
 func name(id, file string) string {
 	if len(id) > 8 {
 		return id[:8]

@@ -36,7 +36,7 @@ func (r *Month) WriteText(w io.Writer) error {
 	return err
 }
 
-// widest is the most columns that the left side of a line takes.
+// widest is the most columns of the left side of a line.
 const widest = 34
 
 // WriteMarkdown writes the report as Markdown.
@@ -59,7 +59,7 @@ func (r *Month) WriteMarkdown(w io.Writer) error {
 	return err
 }
 
-// escaped returns text that stands in Markdown as it is.
+// escaped escapes text for Markdown.
 func escaped(s string) string {
 	return strings.NewReplacer("\\", "\\\\", "*", "\\*", "_", "\\_", "`", "\\`", "<", "&lt;", "[", "\\[", "|", "\\|").Replace(s)
 }
@@ -67,7 +67,7 @@ func escaped(s string) string {
 //go:embed page.html
 var page string
 
-// WriteHTML writes the report as a page of its own, without scripts and without anything from elsewhere.
+// WriteHTML writes the report as a page without scripts and without external resources.
 func (r *Month) WriteHTML(w io.Writer) error {
 	t, err := template.New("month").Parse(page)
 	if err != nil {
