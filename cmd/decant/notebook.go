@@ -259,7 +259,7 @@ func (c *notebookStatusCmd) Run(s *streams) error {
 		if err != nil {
 			return err
 		}
-		ready, err := b.Ready(ctx)
+		offered, err := b.Offered(ctx)
 		if err != nil {
 			return err
 		}
@@ -273,7 +273,7 @@ func (c *notebookStatusCmd) Run(s *streams) error {
 			on = "off"
 		}
 		_, err = fmt.Fprintf(s.out, "folder        %s\nnotebook      %s\nsessions      %d\nto review     %d (decant notebook review)\nlast weekly   %s\nlast monthly  %s\n",
-			b.Dir(), on, st.Sessions, len(ready), st.Weekly.Local().Format(time.DateOnly), st.Monthly.Local().Format(time.DateOnly))
+			b.Dir(), on, st.Sessions, len(offered), st.Weekly.Local().Format(time.DateOnly), st.Monthly.Local().Format(time.DateOnly))
 		return err
 	})
 }

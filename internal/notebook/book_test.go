@@ -121,7 +121,7 @@ func TestFiveConfirmationsAndAYesMakeARule(t *testing.T) {
 	if text := d.read(b, notebook.RulesFile); strings.Contains(text, "vet") {
 		t.Errorf("it is a rule without a yes:\n%s", text)
 	}
-	ready, err := b.Ready(ctx)
+	ready, err := b.Offered(ctx)
 	d.no(err)
 	if len(ready) != 1 {
 		t.Fatalf("%d wait for a yes, want 1", len(ready))

@@ -67,20 +67,6 @@ func (l *ledger) archive(r *Record, reason string) error {
 	return err
 }
 
-// Ready returns the observations with enough confirmations for a rule, the most confirmed first.
-func (b *Book) Ready(ctx context.Context) (out []memory.Item, err error) {
-	l, err := b.read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range l.records {
-		if r.Kind == memory.KindObservation && l.due(r) == memory.Escalated && r.Item.State() == memory.Active {
-			out = append(out, r.Item)
-		}
-	}
-	return memory.Rank(out, ""), nil
-}
-
 // Offered returns the observations to review: those with enough confirmations, then those that the person stated in recorded
 // sessions, the most sessions first, then procedures. Refused ones are left out until they are confirmed again.
 func (b *Book) Offered(ctx context.Context) (out []*Record, err error) {

@@ -145,7 +145,7 @@ func TestTellNeverBlocks(t *testing.T) {
 	}
 	close(release)
 	h.Close()
-	if log := s.String(); !strings.Contains(log, "events were not told") {
+	if log := s.String(); !strings.Contains(log, "events were dropped") {
 		t.Errorf("log: %s", log)
 	}
 	h.Tell(event(notice.OnPour)) // nobody hears it any more

@@ -1,4 +1,4 @@
-package main
+package mcpserver
 
 import (
 	"bytes"
@@ -8,25 +8,28 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// answering is how long the end of the input is held back until all requests are answered.
-const answering = 30 * time.Second
+// lastAnswers is how long the end of the input is held back for outstanding answers.
+const lastAnswers = 30 * time.Second
 
-// A dialogue is the two streams of a server, one message on each line. The input does not end before what it asked is
-// answered, so that questions can be piped in.
+// Stdio returns a transport over two streams, one message on each line. The end of the input arrives only after all requests
+// were answered, so that requests can be piped in.
+func Stdio(in io.Reader, out io.Writer) sdk.Transport {
+	d := &dialogue{in: in, out: out, asked: map[string]bool{}, answered: map[string]bool{}, changed: make(chan struct{}, 1)}
+	return &sdk.IOTransport{Reader: d, Writer: d}
+}
+
+// A dialogue is the two streams of Stdio.
 type dialogue struct {
 	in  io.Reader
 	out io.Writer
 
-	mu           sync.Mutex
-	asked, known map[string]bool // ids of requests; known are those that are answered
-	part         []byte          // of a line that is not complete
-	changed      chan struct{}
-}
-
-func newDialogue(in io.Reader, out io.Writer) *dialogue {
-	return &dialogue{in: in, out: out, asked: map[string]bool{}, known: map[string]bool{}, changed: make(chan struct{}, 1)}
+	mu              sync.Mutex
+	asked, answered map[string]bool // ids of requests
+	part            []byte          // incomplete line
+	changed         chan struct{}
 }
 
 // Read implements io.Reader.
@@ -51,12 +54,12 @@ func (d *dialogue) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write implements io.Writer. A message comes in one piece.
+// Write implements io.Writer. The SDK writes a message at once.
 func (d *dialogue) Write(p []byte) (int, error) {
 	n, err := d.out.Write(p)
 	if id, method := messageOf(p); !method && id != "" {
 		d.mu.Lock()
-		d.known[id] = true
+		d.answered[id] = true
 		d.mu.Unlock()
 		select {
 		case d.changed <- struct{}{}:
@@ -68,10 +71,10 @@ func (d *dialogue) Write(p []byte) (int, error) {
 
 // wait waits until all requests are answered.
 func (d *dialogue) wait() {
-	late := time.After(answering)
+	late := time.After(lastAnswers)
 	for {
 		d.mu.Lock()
-		open := len(d.asked) - len(d.known)
+		open := len(d.asked) - len(d.answered)
 		d.mu.Unlock()
 		if open <= 0 {
 			return
@@ -84,7 +87,7 @@ func (d *dialogue) wait() {
 	}
 }
 
-// Close implements io.Closer. The streams are somebody else's.
+// Close implements io.Closer. The streams belong to the caller.
 func (d *dialogue) Close() error { return nil }
 
 // messageOf returns the id of a message, empty if it has none, and whether it names a method.
