@@ -127,8 +127,8 @@ type memoryForgetCmd struct {
 	dbFlag
 }
 
-// Run removes memories and leaves nothing of their texts in the files of the database. The conversations that they come
-// from stay.
+// Run removes memories and leaves nothing of their texts in the files of the database. The conversations that
+// they come from stay.
 func (c *memoryForgetCmd) Run(s *streams) error {
 	return c.with(func(ctx context.Context, db *sqlite.DB) error {
 		tenant, items, err := remembered(ctx, db, &c.dbFlag, c.ID...)

@@ -99,8 +99,8 @@ func (f *notebookFlag) item(s *streams, do func(context.Context, *notebook.Book)
 	})
 }
 
-// changing reads the edited files, runs do and calls the function that do returns, which prints the result. With --dry-run it
-// prints how the files would change instead.
+// changing reads the edited files, runs do and calls the function that do returns, which prints the result.
+// With --dry-run it prints how the files would change instead.
 func (f *notebookFlag) changing(s *streams, do func(context.Context, *notebook.Book) (func() error, error)) error {
 	return f.book(func(ctx context.Context, b *notebook.Book) error {
 		before, err := f.files(ctx, s, b)
@@ -118,7 +118,8 @@ func (f *notebookFlag) changing(s *streams, do func(context.Context, *notebook.B
 	})
 }
 
-// files reads what people have edited in the files and reports it. With --dry-run it returns the files as they are now.
+// files reads what people have edited in the files and reports it. With --dry-run it returns the files as
+// they are now.
 func (f *notebookFlag) files(ctx context.Context, s *streams, b *notebook.Book) (map[string]string, error) {
 	r, err := b.Sync(ctx)
 	if err != nil {

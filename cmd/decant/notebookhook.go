@@ -125,8 +125,8 @@ func (h *hookedBook) Later(ctx context.Context, command string, args ...string) 
 	return c.Process.Release()
 }
 
-// rootOf returns the top of the project that a folder is in: the folder with .git, or else the folder itself. An empty name is
-// the working directory.
+// rootOf returns the top of the project that a folder is in: the folder with .git, or else the folder itself.
+// An empty name is the working directory.
 func rootOf(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

@@ -73,8 +73,8 @@ func writeLearned(s *streams, l notebook.Learned) error {
 	return err
 }
 
-// learn lets a notebook learn from session files. Without files it reads the sessions of the repository that changed since a
-// time; the zero time means since they were last read.
+// learn lets a notebook learn from session files. Without files it reads the sessions of the repository that
+// changed since a time; the zero time means since they were last read.
 func learn(ctx context.Context, s *streams, b *notebook.Book, files []string, since time.Time) (notebook.Learned, error) {
 	var found []sessionFile
 	for _, name := range files {

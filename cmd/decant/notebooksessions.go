@@ -62,7 +62,8 @@ func recordedSessions(wanted func(dir string) bool, since time.Time) (out []sess
 	return out, nil
 }
 
-// readSessions reads files, as many at a time as there are processors. It reports files that cannot be read and leaves them out.
+// readSessions reads files, as many at a time as there are processors. It reports files that cannot be read
+// and leaves them out.
 func readSessions(s *streams, files []sessionFile) (out []scan.Session) {
 	read := make([]*scan.Session, len(files))
 	var failed sync.Mutex

@@ -26,8 +26,8 @@ const (
 	summaryTime = 2 * time.Minute
 )
 
-// checkpoint records the state of a session in CONTEXT_ARCHIVE.md, quoted from calls and results. If a model is configured for
-// Decant's own calls, it then writes the summary; if that fails, the quoted one stays.
+// checkpoint records the state of a session in CONTEXT_ARCHIVE.md, quoted from calls and results. If a model
+// is configured for Decant's own calls, it then writes the summary; if that fails, the quoted one stays.
 func (f *notebookFlag) checkpoint(ctx context.Context, s *streams, b *notebook.Book, file *sessionFile) error {
 	one, err := readSession(s, file)
 	if err == nil {

@@ -49,8 +49,8 @@ func (t *tools) confirm(ctx context.Context, in confirmInput) ([]string, error) 
 	return []string{fmt.Sprintf("%s is confirmed by message %d of conversation %s.", it.ID, at.From, at.Conversation)}, err
 }
 
-// confirmed returns an item with one more confirmation. A record of the notebook also gets the session, so that a later scan of
-// the same session does not count it again.
+// confirmed returns an item with one more confirmation. A record of the notebook also gets the session, so
+// that a later scan of the same session does not count it again.
 func (t *tools) confirmed(it memory.Item, c memory.Confirmation) (memory.Item, error) {
 	if it.Scope != t.Notebook {
 		return memory.Confirm(it, c), nil

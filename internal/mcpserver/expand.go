@@ -49,8 +49,8 @@ func (t *tools) expand(ctx context.Context, in expandInput) ([]string, error) {
 	return []string{whole[from:to], note + "]"}, nil
 }
 
-// recorded replaces a handle such as m2-m80 by that of the checkpoint and its conversation. The record in a model's context names
-// the messages, not the number of the checkpoint.
+// recorded replaces a handle such as m2-m80 by that of the checkpoint and its conversation. The record in a
+// model's context names the messages, not the number of the checkpoint.
 func (s *served) recorded(ctx context.Context, in *expandInput) error {
 	var from, to int
 	if n, err := fmt.Sscanf(in.Handle, "m%d-m%d", &from, &to); n != 2 || err != nil {
@@ -155,8 +155,8 @@ func piece(text string, offset, limit int) (from, to int) {
 	return from, to
 }
 
-// within returns where to look for a handle: in the named conversation; for a checkpoint, in the only one there is; otherwise
-// everywhere.
+// within returns where to look for a handle: in the named conversation; for a checkpoint, in the only one
+// there is; otherwise everywhere.
 func (s *served) within(ctx context.Context, conversation, handle string) (store.Key, error) {
 	if conversation != "" {
 		c, err := s.conversation(ctx, conversation)

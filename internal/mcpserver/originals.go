@@ -46,8 +46,8 @@ func newOriginals() *originals {
 	return &originals{index: passage.New(), at: map[decant.Hash]int{}, seen: map[string]int64{}, origin: map[string]*talk{}}
 }
 
-// follow updates the index by the conversations that changed. If one was deleted, it builds a new index, so that nothing of it
-// remains.
+// follow updates the index by the conversations that changed. If one was deleted, it builds a new index, so
+// that nothing of it remains.
 func (o *originals) follow(ctx context.Context, s *served) error {
 	list, err := s.Conversations(ctx, store.Filter{Tenant: s.tenant, Limit: mostConversations})
 	if err != nil {
@@ -133,8 +133,8 @@ func (o *originals) add(e *store.Entry, in *talk, text, head string) {
 	}
 }
 
-// found reports whether recall may find an entry: what was said, called or shown, but not this server's own answers, which would
-// hide their sources.
+// found reports whether recall may find an entry: what was said, called or shown, but not this server's own
+// answers, which would hide their sources.
 func found(e *store.Entry) bool {
 	return !e.Text.IsZero() && e.Kind != decant.KindThinking && e.Kind != decant.KindOpaque && !ours(e.Name)
 }

@@ -64,7 +64,8 @@ func (t *tools) items(ctx context.Context, s *served) ([]memory.Item, error) {
 	return slices.DeleteFunc(items, func(it memory.Item) bool { return it.State() != memory.Active || !told(it) }), err
 }
 
-// told reports whether an agent is told of an item. It leaves out suspended rules, completed tasks and a notebook's own records.
+// told reports whether an agent is told of an item. It leaves out suspended rules, completed tasks and a
+// notebook's own records.
 func told(it memory.Item) bool {
 	r, err := notebook.RecordOf(it)
 	if err != nil { // not a record of a notebook

@@ -20,8 +20,8 @@ type Store interface {
 
 // Options say what is served. Open is required.
 type Options struct {
-	// Open returns the store and the served tenant. It runs for each call of a tool, so that the database may appear later; the
-	// tool answers with its error.
+	// Open returns the store and the served tenant. It runs for each call of a tool, so that the database may
+	// appear later; the tool answers with its error.
 	Open func(context.Context) (s Store, tenant string, err error)
 
 	// Scope is where memories are saved. Read lists the scopes that are served.
@@ -34,7 +34,8 @@ type Options struct {
 	// Write also offers the tools that write.
 	Write bool
 
-	// Pour pours a conversation and returns the result in words. focus is a subject that the record should keep. Nil: not offered.
+	// Pour pours a conversation and returns the result in words. focus is a subject that the record should
+	// keep. Nil: not offered.
 	Pour func(ctx context.Context, k store.Key, focus string) (string, error)
 
 	Version string           // of the program

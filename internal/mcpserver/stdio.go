@@ -14,8 +14,8 @@ import (
 // lastAnswers is how long the end of the input is held back for outstanding answers.
 const lastAnswers = 30 * time.Second
 
-// Stdio returns a transport over two streams, one message on each line. The end of the input arrives only after all requests
-// were answered, so that requests can be piped in.
+// Stdio returns a transport over two streams, one message on each line. The end of the input arrives only
+// after all requests were answered, so that requests can be piped in.
 func Stdio(in io.Reader, out io.Writer) sdk.Transport {
 	d := &dialogue{in: in, out: out, asked: map[string]bool{}, answered: map[string]bool{}, changed: make(chan struct{}, 1)}
 	return &sdk.IOTransport{Reader: d, Writer: d}

@@ -1,12 +1,14 @@
-// Package notebook keeps what is learned in a repository: observations, rules, tasks, decisions and compacted sessions.
+// Package notebook keeps what is learned in a repository: observations, rules, tasks, decisions and compacted
+// sessions.
 //
-// The records are items of package memory in a store, one notebook for each repository. [Book.Sync] writes them as Markdown
-// files into the notebook's folder, and reads back what people edit there. Observations that people confirm become rules, those
-// that are not confirmed are archived, and completed tasks shrink to a row of a table. Scans on Sundays and on the 1st do most
-// of that, each once ([Book.CatchUp]).
+// The records are items of package memory in a store, one notebook for each repository. [Book.Sync] writes
+// them as Markdown files into the notebook's folder, and reads back what people edit there. Observations that
+// people confirm become rules, those that are not confirmed are archived, and completed tasks shrink to a row
+// of a table. Scans on Sundays and on the 1st do most of that, each once ([Book.CatchUp]).
 //
-// Package scan reads recorded sessions; [Book.Learn] records what it finds. [RunHook] answers the hooks of Claude Code. It is
-// here because a hook opens the notebook anyway: what delays an agent is the start of the program, not one package more.
+// Package scan reads recorded sessions; [Book.Learn] records what it finds. [RunHook] answers the hooks of
+// Claude Code. It is here because a hook opens the notebook anyway: what delays an agent is the start of the
+// program, not one package more.
 //
 // The files lie in a working tree that other people can commit to, so they are hostile input: see workTree.
 package notebook
@@ -101,8 +103,8 @@ func (b *Book) Root() string { return b.repo.Root }
 // Name returns the name of the repository, the same in all its worktrees.
 func (b *Book) Name() string { return b.repo.Name }
 
-// Owns reports whether a folder belongs to the repository: to a worktree or a clone, or to a deleted worktree in which the
-// notebook was used.
+// Owns reports whether a folder belongs to the repository: to a worktree or a clone, or to a deleted worktree
+// in which the notebook was used.
 func (b *Book) Owns(ctx context.Context, dir string) bool {
 	if dir == "" {
 		return false
@@ -157,8 +159,8 @@ func (b *Book) ledger(items []memory.Item) (*ledger, error) {
 	return l, nil
 }
 
-// change changes the contents of the notebook. While it is off the error is ErrOff, unless always is set. If the store lacks a
-// conversation that a source names, do runs again without conversations in sources.
+// change changes the contents of the notebook. While it is off the error is ErrOff, unless always is set. If
+// the store lacks a conversation that a source names, do runs again without conversations in sources.
 func (b *Book) change(ctx context.Context, always bool, do func(*ledger) error) error {
 	try := func(rootless bool) error {
 		return b.o.Memories.Revise(ctx, b.o.Tenant, b.scope, func(items []memory.Item) ([]memory.Item, error) {
@@ -199,7 +201,7 @@ func (l *ledger) state() *State {
 	if l.own == nil {
 		r := &Record{Item: memory.Item{Kind: memory.KindMemory, Scope: l.scope, Text: "The notebook itself: its files and its scans.", Created: l.now, Confirmed: l.now}}
 		r.ID = recordID(r.Kind, l.scope.Name, time.Time{}, "")
-		r.Type = StateType
+		r.Type = stateType
 		r.Own = &State{Since: l.now, Weekly: l.now, Monthly: l.now}
 		l.own = r.Own
 		l.records = append(l.records, r)
@@ -213,8 +215,8 @@ func (l *ledger) state() *State {
 	return l.own
 }
 
-// pages returns the state of the files of this working tree. Each tree has its own: a record that only one tree lacks was not
-// deleted there.
+// pages returns the state of the files of this working tree. Each tree has its own: a record that only one
+// tree lacks was not deleted there.
 func (l *ledger) pages() map[string]pageState { return l.state().Trees[l.root] }
 
 // items packs the records for the store.

@@ -13,8 +13,8 @@ import (
 	"github.com/decantdev/decant/memory"
 )
 
-// Checkpoint records the state of a session that is about to be compacted. Reading the session again afterwards adds no second
-// entry.
+// Checkpoint records the state of a session that is about to be compacted. Reading the session again
+// afterwards adds no second entry.
 func (b *Book) Checkpoint(ctx context.Context, s *scan.Session) error {
 	err := b.change(ctx, false, func(l *ledger) error {
 		l.rootless = true
@@ -30,8 +30,8 @@ func (b *Book) Checkpoint(ctx context.Context, s *scan.Session) error {
 	return err
 }
 
-// Summarize replaces the quoted summary of a session's newest checkpoint by one that a model wrote, unless a person has edited
-// it. Quoted lines with a task, a commit or a count that the model left out stay behind it.
+// Summarize replaces the quoted summary of a session's newest checkpoint by one that a model wrote, unless a
+// person has edited it. Quoted lines with a task, a commit or a count that the model left out stay behind it.
 func (b *Book) Summarize(ctx context.Context, s *scan.Session, text string) error {
 	if m := tagged.FindStringSubmatch(text); m != nil {
 		text = m[1]
@@ -102,7 +102,7 @@ func (l *ledger) context(s *scan.Session, c scan.Compaction, part int) (bool, er
 	if err != nil {
 		return false, err
 	}
-	r.Type, r.Session, r.Message = ContextType, s.ID, c.Message
+	r.Type, r.Session, r.Message = contextType, s.ID, c.Message
 	r.Context = &ContextEntry{Session: s.ID, Part: part, Time: l.seen(c.Time), Seconds: int(c.Active), Input: c.Usage.Prompt(), Output: c.Usage.Output,
 		Tasks: done, Summary: publicText(withoutPrivate(summary)), Original: cmp.Or(s.File, s.ID)}
 	return true, nil
@@ -111,8 +111,8 @@ func (l *ledger) context(s *scan.Session, c scan.Compaction, part int) (bool, er
 // mostSummary is how many tasks a summary names.
 const mostSummary = 40
 
-// summarized returns the tasks of a session before a message, a line each, and how many of them were completed. The lines are
-// quoted from calls and results.
+// summarized returns the tasks of a session before a message, a line each, and how many of them were
+// completed. The lines are quoted from calls and results.
 func summarized(s *scan.Session, before int) (string, int) {
 	var lines, next []string
 	done := 0

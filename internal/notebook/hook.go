@@ -23,8 +23,9 @@ type Hooked interface {
 	Later(ctx context.Context, command string, args ...string) error
 }
 
-// HookTime is the time limit of a hook: a second less than the plugin allows. A hook takes a twentieth of a second on an idle
-// machine. On a busy one it is worth waiting for: a session without its rules, or a task that is never recorded, is worse.
+// HookTime is the time limit of a hook: a second less than the plugin allows. A hook takes a twentieth of a
+// second on an idle machine. On a busy one it is worth waiting for: a session without its rules, or a task
+// that is never recorded, is worse.
 const HookTime = 4 * time.Second
 
 // mostEvent is the size limit of an event, in bytes.
@@ -46,9 +47,9 @@ type event struct {
 	Task       string `json:"task_subject"` // of TaskCompleted
 }
 
-// RunHook answers an event of Claude Code, whose description it reads from in. It calls open for the notebook of a folder. A
-// hook must never get in the way of an agent: it is quick, leaves long work to a later process, and returns every failure,
-// a panic too, as an error for the log.
+// RunHook answers an event of Claude Code, whose description it reads from in. It calls open for the notebook
+// of a folder. A hook must never get in the way of an agent: it is quick, leaves long work to a later
+// process, and returns every failure, a panic too, as an error for the log.
 func RunHook(ctx context.Context, name string, in io.Reader, out io.Writer, tokens int, open func(ctx context.Context, dir string) (Hooked, error)) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -79,8 +80,8 @@ func RunHook(ctx context.Context, name string, in io.Reader, out io.Writer, toke
 	return nil
 }
 
-// sessionStart tells a session the rules and open tasks. Then it starts the scans that are due, which also read sessions that
-// ended without a hook.
+// sessionStart tells a session the rules and open tasks. Then it starts the scans that are due, which also
+// read sessions that ended without a hook.
 func sessionStart(ctx context.Context, _ *event, out io.Writer, tokens int, h Hooked) error {
 	text, err := h.Opening(ctx, tokens)
 	if err == nil && text != "" {

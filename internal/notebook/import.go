@@ -10,10 +10,11 @@ import (
 	"github.com/decantdev/decant/memory"
 )
 
-// Import makes records of a Markdown file and returns how many are new. A DONE.md gives its tasks. In another file, such as a
-// CLAUDE.md, each list item that is an order becomes an observation to review: a file alone makes no rule.
+// Import makes records of a Markdown file and returns how many are new. A DONE.md gives its tasks. In another
+// file, such as a CLAUDE.md, each list item that is an order becomes an observation to review: a file alone
+// makes no rule.
 func (b *Book) Import(ctx context.Context, name, text string) (n int, err error) {
-	if filepath.Base(name) == DoneFile {
+	if filepath.Base(name) == doneFile {
 		return b.importTasks(ctx, text)
 	}
 	return b.propose(ctx, filepath.Base(name), orders(text))
@@ -21,13 +22,13 @@ func (b *Book) Import(ctx context.Context, name, text string) (n int, err error)
 
 // importTasks records the tasks of a DONE.md.
 func (b *Book) importTasks(ctx context.Context, text string) (n int, err error) {
-	sheet := parsePage(DoneFile, indented.ReplaceAllString(text, "  - "))
+	sheet := parsePage(doneFile, indented.ReplaceAllString(text, "  - "))
 	err = b.change(ctx, false, func(l *ledger) error {
 		n = 0
 		a := readback{l: l, zone: b.o.Now().Location(), count: b.count}
 		before := len(l.records)
 		for i := range sheet.Found {
-			a.added(DoneFile, &sheet.Found[i])
+			a.added(doneFile, &sheet.Found[i])
 		}
 		n = len(l.records) - before
 		return nil

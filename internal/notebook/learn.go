@@ -25,9 +25,9 @@ type Learned struct {
 	Contexts       int `json:"contexts"` // entries of CONTEXT_ARCHIVE.md
 }
 
-// Learn records what sessions say. What the person asked for becomes observations. Asking again, or calls that keep a rule,
-// confirm it; taking it back suspends it. What was done becomes tasks. A session may be read again when it has grown: everything
-// counts once. While the notebook is off nothing is recorded.
+// Learn records what sessions say. What the person asked for becomes observations. Asking again, or calls
+// that keep a rule, confirm it; taking it back suspends it. What was done becomes tasks. A session may be
+// read again when it has grown: everything counts once. While the notebook is off nothing is recorded.
 func (b *Book) Learn(ctx context.Context, ss []scan.Session) (Learned, error) {
 	began := b.now()
 	ss = slices.Clone(ss)
@@ -119,8 +119,8 @@ func source(e *scan.Evidence) memory.Source {
 // mostQuotes is how many quotations an observation keeps for its review.
 const mostQuotes = 5
 
-// candidate makes an observation of what a person said, unless it is known. The quotations are for its review; only judge, which
-// is stricter, confirms it.
+// candidate makes an observation of what a person said, unless it is known. The quotations are for its
+// review; only judge, which is stricter, confirms it.
 func (p *learner) candidate(c *scan.Candidate) error {
 	if p.l.same(c.Text) != nil {
 		return nil

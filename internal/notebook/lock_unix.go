@@ -12,7 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lock excludes other processes until the returned function is called. The system releases the lock of a killed process.
+// Lock excludes other processes until the returned function is called. The system releases the lock of a
+// killed process.
 func (t workTree) Lock(ctx context.Context, name string) (unlock func(), err error) {
 	f, err := t.lockFile(name)
 	if err != nil {

@@ -19,8 +19,8 @@ type Confirmation struct {
 	Time     time.Time     // zero: now
 }
 
-// Observe records a pattern. A known one with the same text is returned unchanged: seeing it again does not confirm it. Parts
-// between <private> and </private> are left out.
+// Observe records a pattern. A known one with the same text is returned unchanged: seeing it again does not
+// confirm it. Parts between <private> and </private> are left out.
 func (b *Book) Observe(ctx context.Context, text string, from memory.Source) (memory.Item, error) {
 	return b.put(ctx, func(l *ledger) (*Record, error) {
 		text := withoutPrivate(text)
@@ -95,8 +95,9 @@ func (l *ledger) nextRule() int {
 	return l.own.Rules
 }
 
-// Confirm confirms an observation or a rule by its id or its text. A person's words and a check count once for each session, and
-// not in the session that the record comes from. An archived record becomes active again.
+// Confirm confirms an observation or a rule by its id or its text. A person's words and a check count once
+// for each session, and not in the session that the record comes from. An archived record becomes active
+// again.
 func (b *Book) Confirm(ctx context.Context, idOrText string, by Confirmation) (memory.Item, error) {
 	return b.put(ctx, func(l *ledger) (*Record, error) {
 		r, err := l.meant(idOrText)
@@ -107,7 +108,8 @@ func (b *Book) Confirm(ctx context.Context, idOrText string, by Confirmation) (m
 	})
 }
 
-// meant returns the observation or rule with an id or a text. For an observation that became a rule it returns the rule.
+// meant returns the observation or rule with an id or a text. For an observation that became a rule it
+// returns the rule.
 func (l *ledger) meant(idOrText string) (*Record, error) {
 	r, err := l.named(idOrText)
 	if err != nil {

@@ -15,9 +15,9 @@ const (
 	tasksHead   = "Open tasks:"
 )
 
-// Opening returns what a session is told when it begins, in at most so many tokens: rules, the most confirmed ones first, open
-// tasks, and then the rules and tasks remembered in other scopes. It is empty if there is nothing to tell. While the notebook
-// is off, only the other scopes count.
+// Opening returns what a session is told when it begins, in at most so many tokens: rules, the most confirmed
+// ones first, open tasks, and then the rules and tasks remembered in other scopes. It is empty if there is
+// nothing to tell. While the notebook is off, only the other scopes count.
 func (b *Book) Opening(ctx context.Context, tokens int, besides ...memory.Scope) (string, error) {
 	l, err := b.read(ctx)
 	if err != nil {
@@ -91,7 +91,8 @@ type Query struct {
 	Archived bool          // archived and escalated ones, too
 }
 
-// Items returns records as items: the best matches first, without words the most confirmed ones. record.Of unpacks them.
+// Items returns records as items: the best matches first, without words the most confirmed ones. record.Of
+// unpacks them.
 func (b *Book) Items(ctx context.Context, q Query) ([]memory.Item, error) {
 	l, err := b.read(ctx)
 	if err != nil {

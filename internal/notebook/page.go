@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// A file is made of blocks: its own headings, and records, each with its id in a comment. Text that people add between them is
-// a piece, which stays behind the block that it follows. The same records and pieces give the same bytes.
+// A file is made of blocks: its own headings, and records, each with its id in a comment. Text that people
+// add between them is a piece, which stays behind the block that it follows. The same records and pieces give
+// the same bytes.
 
 // A view is what files are made from.
 type view struct {
@@ -24,19 +25,19 @@ type view struct {
 
 // The names of the files.
 const (
-	ObservationsFile       = "OBSERVATIONS.md"
-	RulesFile              = "ACTIVE_RULES.md"
-	ObservationArchiveFile = "OBSERVATION_ARCHIVE.md"
-	DoneFile               = "DONE.md"
-	TaskArchiveFile        = "TASK_ARCHIVE.md"
+	observationsFile       = "OBSERVATIONS.md"
+	rulesFile              = "ACTIVE_RULES.md"
+	observationArchiveFile = "OBSERVATION_ARCHIVE.md"
+	doneFile               = "DONE.md"
+	taskArchiveFile        = "TASK_ARCHIVE.md"
 	indexFile              = "MEMORY.md"
-	ContextsFile           = "CONTEXT_ARCHIVE.md"
-	DecisionsFile          = "DECISIONS.md"
-	SharedFile             = "shared.jsonl" // committed to the repository, see sharedLine
+	contextsFile           = "CONTEXT_ARCHIVE.md"
+	decisionsFile          = "DECISIONS.md"
+	sharedKey              = "shared.jsonl" // committed to the repository, see sharedLine
 )
 
-// FileNames are the Markdown files, in reading order.
-var FileNames = []string{indexFile, RulesFile, ObservationsFile, DoneFile, DecisionsFile, ObservationArchiveFile, TaskArchiveFile, ContextsFile}
+// fileNames are the Markdown files, in reading order.
+var fileNames = []string{indexFile, rulesFile, observationsFile, doneFile, decisionsFile, observationArchiveFile, taskArchiveFile, contextsFile}
 
 // A block is a part of a file.
 type block struct {
@@ -59,8 +60,8 @@ func (f fields) sum() string {
 
 // forms make the blocks of each file.
 var forms = map[string]func(*view) []block{
-	ObservationsFile: observations, RulesFile: rules, ObservationArchiveFile: observationArchive, DoneFile: done,
-	TaskArchiveFile: taskArchive, indexFile: index, ContextsFile: contexts, DecisionsFile: decisions,
+	observationsFile: observations, rulesFile: rules, observationArchiveFile: observationArchive, doneFile: done,
+	taskArchiveFile: taskArchive, indexFile: index, contextsFile: contexts, decisionsFile: decisions,
 }
 
 // A renderedFile is the text of a file.

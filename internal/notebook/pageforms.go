@@ -161,7 +161,7 @@ func detail(lines []string, name, value string) []string {
 
 func contexts(v *view) []block {
 	out := heading("# Context Archive - Session Transcripts", "Index of compressed sessions with generation date and summary.")
-	live := func(r *Record) bool { return r.Type == ContextType && r.Context != nil }
+	live := func(r *Record) bool { return r.Type == contextType && r.Context != nil }
 	for _, r := range v.pick(live, func(a, b *Record) int { return b.Context.Time.Compare(a.Context.Time) }) {
 		c := r.Context
 		about := "**Duration:** " + hours(c.Seconds)
@@ -188,13 +188,13 @@ func index(v *view) []block {
 		n    int
 		what string
 	}{
-		{RulesFile, n(is(memory.KindRule, memory.Active)), "rule"},
-		{ObservationsFile, n(is(memory.KindObservation, memory.Active)), "observation"},
-		{DoneFile, n(finished(memory.Active)), "completed task"},
-		{DecisionsFile, n(func(r *Record) bool { return r.Type == DecisionType && r.State() == memory.Active }), "decision"},
-		{ObservationArchiveFile, n(func(r *Record) bool { return r.Kind == memory.KindObservation && r.State() != memory.Active }), "archived observation"},
-		{TaskArchiveFile, n(finished(memory.Archived)), "archived task"},
-		{ContextsFile, n(func(r *Record) bool { return r.Type == ContextType }), "session"},
+		{rulesFile, n(is(memory.KindRule, memory.Active)), "rule"},
+		{observationsFile, n(is(memory.KindObservation, memory.Active)), "observation"},
+		{doneFile, n(finished(memory.Active)), "completed task"},
+		{decisionsFile, n(func(r *Record) bool { return r.Type == DecisionType && r.State() == memory.Active }), "decision"},
+		{observationArchiveFile, n(func(r *Record) bool { return r.Kind == memory.KindObservation && r.State() != memory.Active }), "archived observation"},
+		{taskArchiveFile, n(finished(memory.Archived)), "archived task"},
+		{contextsFile, n(func(r *Record) bool { return r.Type == contextType }), "session"},
 	}
 	for i, row := range rows {
 		out = append(out, block{key: row.file, lines: append(gap(i), fmt.Sprintf("- [%s](%s): %s", row.file, row.file, count(row.n, row.what)))})

@@ -111,7 +111,7 @@ func (p *parser) frame(l string) (key string, own bool) {
 		return m[1], true
 	case p.own[l] && (l == tableHead || l == tableRule):
 		return p.after, true
-	case p.own[l], p.name == TaskArchiveFile && months.MatchString(l):
+	case p.own[l], p.name == taskArchiveFile && months.MatchString(l):
 		return l, true
 	}
 	return "", false
@@ -168,7 +168,7 @@ func (p *parser) head(f map[string]string, l string) {
 			f["row"], f["pattern"] = cells[2], cells[5]
 		}
 		return
-	case p.name == ContextsFile:
+	case p.name == contextsFile:
 		return
 	case strings.HasPrefix(text, "## "):
 		text = ruled.ReplaceAllString(strings.TrimPrefix(text, "## "), "")
@@ -176,11 +176,11 @@ func (p *parser) head(f map[string]string, l string) {
 		text = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(text, "-"), "*"))
 	}
 	switch p.name {
-	case ObservationsFile, ObservationArchiveFile, RulesFile:
+	case observationsFile, observationArchiveFile, rulesFile:
 		text = counted.ReplaceAllString(lead.ReplaceAllString(text, ""), "")
-	case DecisionsFile:
+	case decisionsFile:
 		text = dated.ReplaceAllString(text, "")
-	case DoneFile, indexFile:
+	case doneFile, indexFile:
 		if m := ref.FindStringSubmatch(text); m != nil {
 			f["ref"], text = m[1], text[len(m[0]):]
 		}
@@ -202,7 +202,7 @@ func split(row string) (out []string) {
 }
 
 // known are the names of lines below a record, by file.
-var known = map[string][]string{DoneFile: details, DecisionsFile: {"Why", "Revisit"}}
+var known = map[string][]string{doneFile: details, decisionsFile: {"Why", "Revisit"}}
 
 // body reads a line below the head of a record. It reports whether it is one.
 func (p *parser) body(l string) bool {
@@ -217,13 +217,13 @@ func (p *parser) body(l string) bool {
 	if strings.HasPrefix(l, "  | Confirmations: ") || strings.HasPrefix(l, "  → ") {
 		return true
 	}
-	if m := bold.FindStringSubmatch(l); m != nil && (p.name == RulesFile || p.name == ContextsFile) {
+	if m := bold.FindStringSubmatch(l); m != nil && (p.name == rulesFile || p.name == contextsFile) {
 		if m[1] == "Why" {
 			f["why"] = strings.TrimSpace(m[2])
 		}
 		return true
 	}
-	if p.name == ContextsFile && l == "<summary>" {
+	if p.name == contextsFile && l == "<summary>" {
 		p.summary = []string{}
 		return true
 	}
@@ -250,8 +250,8 @@ func newKey(i int) string { return "+" + strconv.Itoa(i) }
 
 // added reads the line of a record that a person adds. It reports whether it is one.
 func (p *parser) added(n int, l string) bool {
-	rule := p.name == RulesFile && strings.HasPrefix(l, "## Rule")
-	bullet := slices.Contains([]string{ObservationsFile, DoneFile, DecisionsFile, RulesFile, indexFile}, p.name) && strings.HasPrefix(l, "- ")
+	rule := p.name == rulesFile && strings.HasPrefix(l, "## Rule")
+	bullet := slices.Contains([]string{observationsFile, doneFile, decisionsFile, rulesFile, indexFile}, p.name) && strings.HasPrefix(l, "- ")
 	if p.name == indexFile && p.section != "## Open tasks" || !rule && !bullet || !keepable(l) || strings.TrimSpace(l) == "-" {
 		return false
 	}

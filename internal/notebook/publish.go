@@ -14,8 +14,8 @@ var claudeRules = filepath.Join(".claude", "rules", "decant.md")
 
 const publishedHead = "<!-- Written by decant notebook from its rules: change them there. -->\n# Rules that were confirmed in this repository\n\n"
 
-// Publish writes the rules to .claude/rules/decant.md, which Claude Code reads, and keeps them current from now on. It returns
-// what it changed, or would change.
+// Publish writes the rules to .claude/rules/decant.md, which Claude Code reads, and keeps them current from
+// now on. It returns what it changed, or would change.
 func (b *Book) Publish(ctx context.Context) ([]Change, error) {
 	was, err := b.tree().Read(claudeRules)
 	if err != nil {

@@ -24,7 +24,7 @@ type readback struct {
 func (a *readback) files(disk map[string][]byte) {
 	pages := a.l.pages()
 	sheets, seen := map[string]sheet{}, map[string]bool{}
-	for _, name := range FileNames {
+	for _, name := range fileNames {
 		if disk[name] == nil {
 			continue
 		}
@@ -39,7 +39,7 @@ func (a *readback) files(disk map[string][]byte) {
 	for name := range sheets {
 		shown[name] = editable(name, v)
 	}
-	for _, name := range FileNames {
+	for _, name := range fileNames {
 		if sheet, ok := sheets[name]; ok {
 			a.deleted(name, pages[name].Base, seen)
 			a.file(name, sheet, shown[name])
@@ -47,16 +47,17 @@ func (a *readback) files(disk map[string][]byte) {
 	}
 }
 
-// deleted archives the records that a person deleted from a file. One deleted from an archive appears in no file any more.
+// deleted archives the records that a person deleted from a file. One deleted from an archive appears in no
+// file any more.
 func (a *readback) deleted(name string, base map[string]string, seen map[string]bool) {
 	for _, id := range slices.Sorted(maps.Keys(base)) {
 		r := a.l.byID(id)
 		if seen[id] || r == nil || !r.Removed.IsZero() {
 			continue
 		}
-		archive := name == ObservationArchiveFile || name == TaskArchiveFile || name == ContextsFile
+		archive := name == observationArchiveFile || name == taskArchiveFile || name == contextsFile
 		switch {
-		case archive && (r.Item.State() != memory.Active || r.Type == ContextType):
+		case archive && (r.Item.State() != memory.Active || r.Type == contextType):
 			r.Removed = a.l.now
 		case archive || r.Item.State() != memory.Active || a.l.archive(r, "deleted from "+name) != nil:
 			continue
@@ -95,13 +96,13 @@ func (a *readback) added(name string, f *foundRecord) string {
 	var err error
 	text := f.Fields["text"]
 	switch name {
-	case RulesFile:
+	case rulesFile:
 		r, err = a.l.addRule(text, f.Fields["why"], memory.Source{})
-	case ObservationsFile:
+	case observationsFile:
 		if r = a.l.saying(memory.KindObservation, text); r == nil {
 			r, err = a.l.add(memory.KindObservation, text, memory.Source{})
 		}
-	case DecisionsFile:
+	case decisionsFile:
 		if r, err = a.l.add(memory.KindMemory, text, memory.Source{}); err == nil {
 			r.Type = DecisionType
 			a.set(r, f.Fields, nil)
@@ -110,7 +111,7 @@ func (a *readback) added(name string, f *foundRecord) string {
 		if ref := f.Fields["ref"]; ref != "" {
 			text = ref + ": " + text
 		}
-		if r, err = a.l.task(text, memory.Source{}); err == nil && name == DoneFile && r.Task.Done.IsZero() {
+		if r, err = a.l.task(text, memory.Source{}); err == nil && name == doneFile && r.Task.Done.IsZero() {
 			r.Task.Done, r.Task.Sessions = a.l.now, a.l.state().Sessions
 			a.set(r, f.Fields, nil)
 		}

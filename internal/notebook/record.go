@@ -59,8 +59,8 @@ type Type string
 // The types.
 const (
 	DecisionType Type = "decision"
-	ContextType  Type = "context" // an entry of CONTEXT_ARCHIVE.md
-	StateType    Type = "state"   // the notebook's own state
+	contextType  Type = "context" // an entry of CONTEXT_ARCHIVE.md
+	stateType    Type = "state"   // the notebook's own state
 )
 
 // Values of Detail.Offer besides those of scan.Kind.
@@ -184,8 +184,8 @@ func (r *Record) Packed() (memory.Item, error) {
 	return it, nil
 }
 
-// recordID returns an id: a hash, so that a record has the same id in every clone, and two branches never give one id to two
-// records.
+// recordID returns an id: a hash, so that a record has the same id in every clone, and two branches never
+// give one id to two records.
 func recordID(kind memory.Kind, text string, at time.Time, session string) string {
 	sum := sha256.Sum256([]byte(string(kind) + "\x00" + text + "\x00" + strconv.FormatInt(at.UnixMicro(), 10) + "\x00" + session))
 	return "m:" + hex.EncodeToString(sum[:6])
@@ -226,7 +226,8 @@ func (r *Record) Skill(name string) (string, error) {
 	return b.String(), nil
 }
 
-// Shareable reports whether a record may be in the committed file: only rules and decisions may, the rest is personal.
+// Shareable reports whether a record may be in the committed file: only rules and decisions may, the rest is
+// personal.
 func (r *Record) Shareable() bool { return r.Kind == memory.KindRule || r.Type == DecisionType }
 
 // Known reports whether the record was confirmed in a session already, or comes from it.

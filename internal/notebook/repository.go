@@ -26,9 +26,9 @@ type repository struct {
 	Key  string // the same for all its worktrees, subfolders and clones on this machine
 }
 
-// findRepository returns the repository of a folder. The key is a hash of the address of the remote "origin", so that clones
-// share a notebook. Without a remote it is a hash of the path of git's common directory, which worktrees share; without git, of
-// the folder's path.
+// findRepository returns the repository of a folder. The key is a hash of the address of the remote "origin",
+// so that clones share a notebook. Without a remote it is a hash of the path of git's common directory, which
+// worktrees share; without git, of the folder's path.
 func findRepository(dir string) (repository, error) {
 	dir, err := filepath.Abs(dir)
 	if err == nil {
@@ -140,8 +140,8 @@ func hash(what, name string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Tracked returns which of some files git tracks, by their names from the top of the working tree, submodules among them.
-// Without git it returns none.
+// Tracked returns which of some files git tracks, by their names from the top of the working tree, submodules
+// among them. Without git it returns none.
 func (r repository) Tracked(ctx context.Context, names []string) (out []string, err error) {
 	if _, err := os.Lstat(filepath.Join(r.Root, ".git")); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/decantdev/decant/memory"
 )
 
-// due returns the state that a record should have. Confirmations come before age, which counts from the last confirmation. A
-// refused observation is due again after as many confirmations as the first time.
+// due returns the state that a record should have. Confirmations come before age, which counts from the last
+// confirmation. A refused observation is due again after as many confirmations as the first time.
 func (l *ledger) due(r *Record) memory.State {
 	it := r.Item
 	if !r.Refused.IsZero() {
@@ -67,8 +67,9 @@ func (l *ledger) archive(r *Record, reason string) error {
 	return err
 }
 
-// Offered returns the observations to review: those with enough confirmations, then those that the person stated in recorded
-// sessions, the most sessions first, then procedures. Refused ones are left out until they are confirmed again.
+// Offered returns the observations to review: those with enough confirmations, then those that the person
+// stated in recorded sessions, the most sessions first, then procedures. Refused ones are left out until they
+// are confirmed again.
 func (b *Book) Offered(ctx context.Context) (out []*Record, err error) {
 	l, err := b.read(ctx)
 	if err != nil {

@@ -26,8 +26,8 @@ type Change struct {
 	Before, After string
 }
 
-// CatchUp runs the scans that are due: one for each Sunday and each 1st since the last one, each once even if several processes
-// catch up at the same time. While the notebook is off it does nothing.
+// CatchUp runs the scans that are due: one for each Sunday and each 1st since the last one, each once even if
+// several processes catch up at the same time. While the notebook is off it does nothing.
 func (b *Book) CatchUp(ctx context.Context) (Report, error) {
 	return b.scan(ctx, func(l *ledger) (runs []ScanRun) {
 		s := l.state()
@@ -163,7 +163,8 @@ func firsts(after, now time.Time) []time.Time {
 // mostDue limits the scans that are due, for a clock that was wrong by years.
 const mostDue = 1000
 
-// between returns the times after one time and up to another that are so many months and days apart, from a first one.
+// between returns the times after one time and up to another that are so many months and days apart, from a
+// first one.
 func between(first, after, now time.Time, months, days int) (out []time.Time) {
 	for at := first; !at.After(now) && len(out) < mostDue; at = at.AddDate(0, months, days) {
 		if at.After(after) {

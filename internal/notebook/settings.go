@@ -13,8 +13,8 @@ import (
 	"github.com/decantdev/decant/internal/plainfile"
 )
 
-// Settings are the block "compaction" of a settings file. The zero value is not useful: Open loads them. An unknown key is an
-// error: one that is misspelled and ignored would be worse than none.
+// Settings are the block "compaction" of a settings file. The zero value is not useful: Open loads them. An
+// unknown key is an error: one that is misspelled and ignored would be worse than none.
 type Settings struct {
 	Enabled  bool `json:"enabled"` // whether anything is recorded
 	Triggers struct {
@@ -82,7 +82,8 @@ func (s *Settings) Ask() string {
 	return summaryPrompt + "\nFormat as: <summary>...</summary>"
 }
 
-// Unheeded names the keys that have no effect while no model is configured for Decant's own calls, and says what to do.
+// Unheeded names the keys that have no effect while no model is configured for Decant's own calls, and says
+// what to do.
 func (s *Settings) Unheeded() (out []string) {
 	const how = "no model is configured: name one under \"summary\" in Decant's settings (GATEWAY.md, \"Own calls\"); until then summaries are quoted from calls and results"
 	if s.Model != "" {
@@ -94,8 +95,8 @@ func (s *Settings) Unheeded() (out []string) {
 	return out
 }
 
-// Gateway says which preset makes the gateway compact sessions as sessionTokens asks, because the notebook itself compacts no
-// session. It is empty for the default.
+// Gateway says which preset makes the gateway compact sessions as sessionTokens asks, because the notebook
+// itself compacts no session. It is empty for the default.
 func (s *Settings) Gateway() string {
 	const key = "compaction.triggers.sessionTokens"
 	at := s.Triggers.SessionTokens
@@ -114,8 +115,9 @@ func (s *Settings) Gateway() string {
 // settingsFiles are the files that may have settings. The first one with a block "compaction" counts.
 var settingsFiles = []string{".decant/notebook.json", ".claude/settings.json", "settings.json"}
 
-// loadSettings returns the settings of a repository. A link or a special file in place of a file that other programs share is
-// skipped: it may lead to the user's settings for all projects. In place of the notebook's own it is an error.
+// loadSettings returns the settings of a repository. A link or a special file in place of a file that other
+// programs share is skipped: it may lead to the user's settings for all projects. In place of the notebook's
+// own it is an error.
 func loadSettings(root string) (Settings, error) {
 	for i, name := range settingsFiles {
 		own := i == 0
@@ -137,8 +139,8 @@ func loadSettings(root string) (Settings, error) {
 	return defaultSettings(), nil
 }
 
-// parseSettings reads a file. Other programs may have other blocks in it, unless it is the notebook's own. It reports whether
-// there is a block "compaction".
+// parseSettings reads a file. Other programs may have other blocks in it, unless it is the notebook's own. It
+// reports whether there is a block "compaction".
 func parseSettings(src []byte, own bool) (s Settings, found bool, err error) {
 	var whole map[string]jsontext.Value
 	if err := json.Unmarshal(src, &whole); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/decantdev/decant/memory"
 )
 
-// The committed files, from the top of the repository. In a merge git keeps the lines of both sides (its driver "union"); a
-// record that is there twice is settled when the file is read.
+// The committed files, from the top of the repository. In a merge git keeps the lines of both sides (its
+// driver "union"); a record that is there twice is settled when the file is read.
 var (
 	sharedFile = filepath.Join(".decant", "shared.jsonl")
 	attributes = filepath.Join(".decant", ".gitattributes")
@@ -21,8 +21,8 @@ var (
 
 const unionLine = "shared.jsonl merge=union\n"
 
-// Share puts rules and decisions into the committed file, for all who work on the repository. Everything else is personal and
-// stays in the store.
+// Share puts rules and decisions into the committed file, for all who work on the repository. Everything else
+// is personal and stays in the store.
 func (b *Book) Share(ctx context.Context, ids []string) ([]Change, error) {
 	return b.share(ctx, ids, func(l *ledger, r *Record) error {
 		if !r.Shareable() {
@@ -62,8 +62,8 @@ func (b *Book) share(ctx context.Context, ids []string, do func(*ledger, *Record
 	return b.project(ctx)
 }
 
-// Trust sets whether rules that others share apply at once. Otherwise each needs a yes: who may write to a repository may not yet
-// tell an agent what to do.
+// Trust sets whether rules that others share apply at once. Otherwise each needs a yes: who may write to a
+// repository may not yet tell an agent what to do.
 func (b *Book) Trust(ctx context.Context, on bool) error {
 	return b.change(ctx, false, func(l *ledger) error { l.state().Trusts = on; return nil })
 }
@@ -76,12 +76,12 @@ const (
 
 // line sets the base of a line.
 func (l *ledger) line(id, known string) {
-	p := l.pages()[SharedFile]
+	p := l.pages()[sharedKey]
 	if p.Base == nil {
 		p.Base = map[string]string{}
 	}
 	p.Base[id] = known
-	l.pages()[SharedFile] = p
+	l.pages()[sharedKey] = p
 }
 
 // A sharer merges the committed file and the records.
@@ -91,8 +91,8 @@ type sharer struct {
 	read []string
 }
 
-// file applies what others changed in the file, and returns its new text. It does not add a record that the file lacks unless
-// somebody shares it: another branch may be checked out.
+// file applies what others changed in the file, and returns its new text. It does not add a record that the
+// file lacks unless somebody shares it: another branch may be checked out.
 func (s *sharer) file(disk string) string {
 	lines, tidy, bad := parseShared(disk)
 	newest := map[string]sharedLine{}
@@ -242,8 +242,8 @@ func (s *sharer) ask(line *sharedLine) {
 	s.read = append(s.read, fmt.Sprintf("%s: %s is to review: %s", sharedFile, r.ID, r.Text))
 }
 
-// mostShared is the size limit of the committed file, in bytes. Anybody may write it, and its records are compared with each
-// other.
+// mostShared is the size limit of the committed file, in bytes. Anybody may write it, and its records are
+// compared with each other.
 const mostShared = 1 << 20
 
 // readShared returns the committed file, or nil.

@@ -15,8 +15,8 @@ import (
 	"github.com/decantdev/decant/memory"
 )
 
-// A sharedLine is a rule or a decision in the committed file, one a line. It has nothing that changes from day to day, such as
-// confirmations, and nothing from a person's sessions.
+// A sharedLine is a rule or a decision in the committed file, one a line. It has nothing that changes from
+// day to day, such as confirmations, and nothing from a person's sessions.
 type sharedLine struct {
 	ID       string      `json:"id"`
 	Kind     memory.Kind `json:"kind"` // a decision is of the kind memory
@@ -49,8 +49,8 @@ func (l *sharedLine) json() []byte {
 	return text
 }
 
-// Compare orders lines by id, and the versions of one record by age. Versions of the same age have the same order on every
-// machine.
+// Compare orders lines by id, and the versions of one record by age. Versions of the same age have the same
+// order on every machine.
 func (l *sharedLine) Compare(m *sharedLine) int {
 	return cmp.Or(strings.Compare(l.ID, m.ID), l.Changed.Compare(m.Changed), bytes.Compare(l.json(), m.json()))
 }
@@ -58,8 +58,9 @@ func (l *sharedLine) Compare(m *sharedLine) int {
 // seams begin the lines with which git marks conflicts.
 var seams = []string{"<<<<<<<", "|||||||", "=======", ">>>>>>>"}
 
-// parseShared parses a file of lines and sorts them. After a merge it may have several versions of a record; all are returned.
-// tidy reports whether the file is what joinShared would write. bad has the numbers of the lines that are not records.
+// parseShared parses a file of lines and sorts them. After a merge it may have several versions of a record;
+// all are returned. tidy reports whether the file is what joinShared would write. bad has the numbers of the
+// lines that are not records.
 func parseShared(text string) (lines []sharedLine, tidy bool, bad []int) {
 	n, marks := 0, 0
 	for one := range strings.Lines(text) {

@@ -11,8 +11,8 @@ import (
 // mostSwaps is how often a file is put back that another process wrote meanwhile.
 const mostSwaps = 100
 
-// swap replaces a file by another one. It exchanges both atomically and then looks at the old file: if that is not what was
-// read, an editor saved it meanwhile, and swap puts it back.
+// swap replaces a file by another one. It exchanges both atomically and then looks at the old file: if that
+// is not what was read, an editor saved it meanwhile, and swap puts it back.
 func swap(dir *os.Root, temp, name string, was, is []byte) error {
 	at, err := dir.Open(".")
 	if err != nil {

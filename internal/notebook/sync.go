@@ -17,8 +17,8 @@ const ignore = "*\n"
 // lockName is the file that a process locks to write.
 const lockName = ".lock"
 
-// Init makes the folder of the notebook and its files. Files in an existing folder are read as if a person had just written
-// them.
+// Init makes the folder of the notebook and its files. Files in an existing folder are read as if a person
+// had just written them.
 func (b *Book) Init(ctx context.Context) (Report, error) {
 	if err := b.personal(ctx); err != nil {
 		return Report{}, err
@@ -56,14 +56,14 @@ func (b *Book) Sync(ctx context.Context) (Report, error) {
 	return b.sync(ctx)
 }
 
-// personal returns an error if git tracks the files: others may then have written what sessions would be told as the user's
-// rules. A pull silently replaces ignored files.
+// personal returns an error if git tracks the files: others may then have written what sessions would be told
+// as the user's rules. A pull silently replaces ignored files.
 func (b *Book) personal(ctx context.Context) error {
 	if _, err := b.tree().Has(b.o.Settings.Dir); err != nil {
 		return err // a link
 	}
 	var names []string
-	for _, name := range FileNames {
+	for _, name := range fileNames {
 		names = append(names, b.file(name))
 	}
 	tracked, err := b.repo.Tracked(ctx, names)
@@ -79,7 +79,7 @@ func (b *Book) Unwritten() (names []string, err error) {
 	if locked, err := b.tree().Has(b.file(lockName)); err != nil || locked {
 		return nil, err
 	}
-	for _, name := range FileNames {
+	for _, name := range fileNames {
 		found, err := b.tree().Has(b.file(name))
 		if err != nil {
 			return nil, err
@@ -137,16 +137,16 @@ func (b *Book) pass(ctx context.Context) (read []string, changes []Change, err e
 	err = b.change(ctx, true, func(l *ledger) error {
 		a := readback{l: l, zone: b.o.Now().Location(), count: b.count}
 		a.files(disk)
-		s := sharer{l: l, base: l.pages()[SharedFile].Base}
-		shared = s.file(string(disk[SharedFile]))
+		s := sharer{l: l, base: l.pages()[sharedKey].Base}
+		shared = s.file(string(disk[sharedKey]))
 		read, files = append(a.read, s.read...), map[string]renderedFile{}
 		v := l.view(a.zone, b.count)
-		for _, name := range FileNames {
+		for _, name := range fileNames {
 			files[name] = render(name, v, string(disk[name]))
 		}
 		return nil
 	})
-	for _, name := range FileNames {
+	for _, name := range fileNames {
 		if err != nil {
 			return read, changes, err
 		}
@@ -161,7 +161,7 @@ func (b *Book) pass(ctx context.Context) (read []string, changes []Change, err e
 	}
 	if err == nil {
 		var more []Change
-		more, err = b.writeShared(disk[SharedFile], shared)
+		more, err = b.writeShared(disk[sharedKey], shared)
 		changes = append(changes, more...)
 	}
 	if err != nil || b.o.DryRun { // the files are still those that were written before
@@ -173,12 +173,12 @@ func (b *Book) pass(ctx context.Context) (read []string, changes []Change, err e
 // disk returns the files as they are; nil for a missing one.
 func (b *Book) disk() (out map[string][]byte, err error) {
 	out = map[string][]byte{}
-	for _, name := range FileNames {
+	for _, name := range fileNames {
 		if out[name], err = b.tree().Read(b.file(name)); err != nil {
 			return nil, err
 		}
 	}
-	out[SharedFile], err = b.readShared()
+	out[sharedKey], err = b.readShared()
 	return out, err
 }
 
@@ -191,8 +191,8 @@ func (b *Book) written(ctx context.Context, files map[string]renderedFile, share
 			p.Base = f.Base
 			pages[name] = p
 		}
-		s := sharer{l: l, base: pages[SharedFile].Base}
-		pages[SharedFile] = pageState{Base: s.known(shared)}
+		s := sharer{l: l, base: pages[sharedKey].Base}
+		pages[sharedKey] = pageState{Base: s.known(shared)}
 		return nil
 	})
 }
@@ -205,7 +205,7 @@ func (b *Book) Render(ctx context.Context) (map[string]string, error) {
 	}
 	l.state()
 	v, out := l.view(b.o.Now().Location(), b.count), map[string]string{}
-	for _, name := range FileNames {
+	for _, name := range fileNames {
 		out[name] = render(name, v, "").Text
 	}
 	return out, nil

@@ -11,8 +11,8 @@ import (
 
 var named = lazyregexp.New(`^([A-Z][A-Z0-9]*-\d+)(?:: *| +)`)
 
-// Task records an open task. A text such as "TASK-42: Add a handler" names it; otherwise it gets the next number. A task with a
-// known name is returned unchanged.
+// Task records an open task. A text such as "TASK-42: Add a handler" names it; otherwise it gets the next
+// number. A task with a known name is returned unchanged.
 func (b *Book) Task(ctx context.Context, text string, from memory.Source) (memory.Item, error) {
 	return b.put(ctx, func(l *ledger) (*Record, error) { return l.task(withoutPrivate(text), from) })
 }
@@ -75,8 +75,9 @@ func (b *Book) Done(ctx context.Context, idOrText string, t Task, from memory.So
 	})
 }
 
-// archiveTasks archives completed tasks and returns how many. The newest (keepRecentCount) stay whatever their age. An older one
-// goes with the month, or after some sessions (archiveAfterSessions), whichever comes first.
+// archiveTasks archives completed tasks and returns how many. The newest (keepRecentCount) stay whatever
+// their age. An older one goes with the month, or after some sessions (archiveAfterSessions), whichever comes
+// first.
 func (l *ledger) archiveTasks(month bool) (n int) {
 	for i, r := range l.finished() {
 		late := l.state().Sessions-r.Task.Sessions >= l.set.Triggers.TaskArchive.AfterSessions

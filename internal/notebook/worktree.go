@@ -14,11 +14,12 @@ import (
 	"github.com/decantdev/decant/internal/plainfile"
 )
 
-// A workTree is the top of a working tree; names are relative to it. Whoever commits to a repository can put links and pipes in
-// place of a notebook's files. So no link is followed, not even within the tree: git's own files and programs are there.
+// A workTree is the top of a working tree; names are relative to it. Whoever commits to a repository can put
+// links and pipes in place of a notebook's files. So no link is followed, not even within the tree: git's own
+// files and programs are there.
 //
-// A file is replaced as a whole, and only if it still has the text that was read: what an editor saved meanwhile is never lost.
-// One process writes at a time, see Lock.
+// A file is replaced as a whole, and only if it still has the text that was read: what an editor saved
+// meanwhile is never lost. One process writes at a time, see Lock.
 type workTree string
 
 // ErrLink means that a link is in the place of a file or a folder.
@@ -86,15 +87,19 @@ func enter(dir *os.Root, part string, mode fs.FileMode) (*os.Root, error) {
 // Has reports whether a file or a folder exists. A link in its place is an error.
 func (t workTree) Has(name string) (bool, error) {
 	dir, base, err := t.open(name)
-	if err == nil {
-		defer dir.Close()
-		var info fs.FileInfo
-		if info, err = dir.Lstat(base); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			err = ErrLink
-		}
-	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer dir.Close()
+	info, err := dir.Lstat(base)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err == nil && info.Mode()&fs.ModeSymlink != 0:
+		err = ErrLink
 	}
 	return err == nil, t.told(name, err)
 }
@@ -152,8 +157,8 @@ func read(dir *os.Root, base string) ([]byte, error) {
 	return plainfile.ReadIn(dir, base, mostFile)
 }
 
-// Replace replaces was, the text of a file, by is; nil means that there is no file yet. If the file has another text by now,
-// it stays as it is and the error is errChanged.
+// Replace replaces was, the text of a file, by is; nil means that there is no file yet. If the file has
+// another text by now, it stays as it is and the error is errChanged.
 func (t workTree) Replace(name string, was, is []byte) error {
 	dir, base, err := t.open(name)
 	if err != nil {

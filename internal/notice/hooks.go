@@ -24,8 +24,9 @@ const (
 	OnBudget = "budget"
 )
 
-// A Hook is a command or an address that gets events as JSON: a command on its standard input, an address as a POST request. An
-// event has facts, numbers and ids; it has text of a conversation only if the hook asks for it.
+// A Hook is a command or an address that gets events as JSON: a command on its standard input, an address as
+// a POST request. An event has facts, numbers and ids; it has text of a conversation only if the hook asks
+// for it.
 type Hook struct {
 	Command []string      // a program with its arguments; empty: none
 	URL     string        // an address; empty: none
@@ -58,8 +59,8 @@ const (
 	defaultTimeout = 5 * time.Second
 )
 
-// Hooks send events in order, one at a time, without keeping anybody waiting: events queue up to a limit, and failures are only
-// logged. Nil and the zero value send nothing. Hooks are safe for concurrent use.
+// Hooks send events in order, one at a time, without keeping anybody waiting: events queue up to a limit, and
+// failures are only logged. Nil and the zero value send nothing. Hooks are safe for concurrent use.
 type Hooks struct {
 	opts  HookOptions
 	queue chan Event

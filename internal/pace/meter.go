@@ -33,8 +33,8 @@ type reading struct {
 	flows       bool
 }
 
-// room reports whether there is room for an amount, and if not, when there may be; zero means when another call ends. An amount
-// above the limit has room when the whole limit is free.
+// room reports whether there is room for an amount, and if not, when there may be; zero means when another
+// call ends. An amount above the limit has room when the whole limit is free.
 func (m *meter) room(need float64, now time.Time, others bool) (time.Time, bool) {
 	if !m.known || need == 0 {
 		return time.Time{}, true
@@ -74,8 +74,8 @@ func (m *meter) rate() float64 {
 	return m.limit / time.Minute.Seconds()
 }
 
-// take applies a reading. It may or may not include calls under way, and those that ended since its call began (between). They
-// are subtracted, so that what is left is never overestimated.
+// take applies a reading. It may or may not include calls under way, and those that ended since its call
+// began (between). They are subtracted, so that what is left is never overestimated.
 func (m *meter) take(r reading, between float64, now time.Time) {
 	if m.known && r.reset.Before(m.reset) && !m.flows {
 		return // of a time that is over

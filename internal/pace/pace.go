@@ -1,11 +1,12 @@
 // Package pace keeps calls within the rate limits of services, so that none is refused with 429.
 //
-// A [Pacer] is a transport that many clients share. It learns from response headers how many calls and tokens each service and
-// each model has left; GitHub, Sentry, Anthropic and OpenAI send them. Calls beyond that wait until there is room. Retry-After
-// holds back all calls to its service. Until a service has answered once, calls to it are made one at a time.
+// A [Pacer] is a transport that many clients share. It learns from response headers how many calls and tokens
+// each service and each model has left; GitHub, Sentry, Anthropic and OpenAI send them. Calls beyond that
+// wait until there is room. Retry-After holds back all calls to its service. Until a service has answered
+// once, calls to it are made one at a time.
 //
-// A pacer cannot see what other processes use of the same limit. If a call is refused all the same, its caller repeats it, and
-// the repetition waits as long as the service asks.
+// A pacer cannot see what other processes use of the same limit. If a call is refused all the same, its
+// caller repeats it, and the repetition waits as long as the service asks.
 package pace
 
 import (
@@ -142,8 +143,8 @@ func wait(ctx context.Context, changed <-chan struct{}, until, now time.Time) er
 	return nil
 }
 
-// room reports whether there is room for a call, and if not, when there may be; zero means when another call ends. The lane is
-// locked.
+// room reports whether there is room for a call, and if not, when there may be; zero means when another call
+// ends. The lane is locked.
 func (l *lane) room(need amounts, now time.Time) (until time.Time, free bool) {
 	if now.Before(l.closed) {
 		return l.closed, false

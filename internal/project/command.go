@@ -86,8 +86,8 @@ func (p *Project) addCommand(t tree, files fs.FS, name string) {
 
 var places = lazyregexp.New(`\$(ARGUMENTS\b|[1-9])`)
 
-// Say returns the text with arguments filled in: $ARGUMENTS is all of them, $1 to $9 are single words. A text without places gets
-// them at its end.
+// Say returns the text with arguments filled in: $ARGUMENTS is all of them, $1 to $9 are single words. A text
+// without places gets them at its end.
 func (c *Command) Say(arguments string) string {
 	arguments = strings.TrimSpace(arguments)
 	words := strings.Fields(arguments)

@@ -7,8 +7,8 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// front splits Markdown into its front matter and the rest. Each key is parsed by itself: what agents write there is not always
-// YAML ("argument-hint: [issue] [how]"), and then the text is the value.
+// front splits Markdown into its front matter and the rest. Each key is parsed by itself: what agents write
+// there is not always YAML ("argument-hint: [issue] [how]"), and then the text is the value.
 func front(text string) (matter map[string]string, body string, err error) {
 	rest, ok := strings.CutPrefix(text, "---\n")
 	if !ok {

@@ -1,8 +1,8 @@
-// Package project reads what a project and its user provide for agents: instructions (AGENTS.md or CLAUDE.md), skills, commands
-// and settings.
+// Package project reads what a project and its user provide for agents: instructions (AGENTS.md or
+// CLAUDE.md), skills, commands and settings.
 //
-// The project's files are hostile input: they cannot name a file outside of the project, their sizes are limited, and they may
-// set less than the user may.
+// The project's files are hostile input: they cannot name a file outside of the project, their sizes are
+// limited, and they may set less than the user may.
 package project
 
 import (
@@ -40,8 +40,8 @@ const (
 	mostText = 256 << 10 // bytes of all instructions
 )
 
-// Load reads a project. It leaves out unusable files with a warning. Unreadable settings are an error, which names file and
-// line.
+// Load reads a project. It leaves out unusable files with a warning. Unreadable settings are an error, which
+// names file and line.
 func Load(o Options) (*Project, error) {
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
@@ -85,7 +85,8 @@ type tree struct {
 // path returns the full path of a file, for messages.
 func (t tree) path(name string) string { return filepath.Join(t.base, filepath.FromSlash(name)) }
 
-// within calls do with the files of the tree; links that lead outside do not open. Without the folder it does nothing.
+// within calls do with the files of the tree; links that lead outside do not open. Without the folder it does
+// nothing.
 func (t tree) within(do func(fs.FS) error) error {
 	if t.base == "" {
 		return nil

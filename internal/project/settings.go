@@ -32,8 +32,8 @@ type Settings struct {
 	Deny  []string `yaml:"deny"`  // rules of calls that are never made
 }
 
-// settle merges the settings of the user and of the project. The project's win, except that the lower spending limit counts and
-// that only the user can allow calls.
+// settle merges the settings of the user and of the project. The project's win, except that the lower
+// spending limit counts and that only the user can allow calls.
 func (p *Project) settle(own, theirs tree) error {
 	user, err := settingsIn(own, "config.yaml")
 	if err != nil {

@@ -46,8 +46,9 @@ type statement struct {
 	negative bool
 }
 
-// Candidates returns what the person said in sessions that could become a rule, the most sessions first. A sentence about the
-// thing at hand, such as "no, remove it", is not a candidate. A plain request is one from the third session on.
+// Candidates returns what the person said in sessions that could become a rule, the most sessions first. A
+// sentence about the thing at hand, such as "no, remove it", is not a candidate. A plain request is one from
+// the third session on.
 func Candidates(ss []Session) []Candidate {
 	var groups [][]statement
 	for i := range ss {

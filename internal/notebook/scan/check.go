@@ -26,8 +26,8 @@ var ordered = []*lazyregexp.Regexp{
 	lazyregexp.New("(?i)(?:don't|do not|never) (commit|push) (?:without|before) (?:running |having run )?`?([a-z][\\w ./:-]{1,40}?)`?[.!]?$"),
 }
 
-// checkOf returns the check of a rule about the order of commands: "go test before commit", "before each push, run make lint",
-// "never commit without tests".
+// checkOf returns the check of a rule about the order of commands: "go test before commit", "before each
+// push, run make lint", "never commit without tests".
 func checkOf(rule string) (check, bool) {
 	for i, re := range ordered {
 		m := re.FindStringSubmatch(strings.TrimSpace(rule))
@@ -45,8 +45,8 @@ func checkOf(rule string) (check, bool) {
 	return check{}, false
 }
 
-// Kept returns the calls of a session that keep a rule about the order of commands. It is empty if there was no occasion, if the
-// session broke the rule, or if the rule is of another kind.
+// Kept returns the calls of a session that keep a rule about the order of commands. It is empty if there was
+// no occasion, if the session broke the rule, or if the rule is of another kind.
 func Kept(rule string, s *Session) (out []Evidence) {
 	k, ok := checkOf(rule)
 	if !ok {
@@ -122,8 +122,8 @@ func (k check) in(s *Session) (out checked) {
 	return out
 }
 
-// verdict says whether the calls confirm a rule: it was kept at least once and never broken. Breaking it does not contradict it,
-// since the model did that.
+// verdict says whether the calls confirm a rule: it was kept at least once and never broken. Breaking it does
+// not contradict it, since the model did that.
 func (c *checked) verdict() Verdict {
 	if len(c.Kept) > 0 && len(c.Broken) == 0 && len(c.Unclear) == 0 {
 		return Confirms

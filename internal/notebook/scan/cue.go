@@ -50,8 +50,8 @@ func orders(s string) bool {
 	return standing.MatchString(low) && fact.Order(s) && !question(low) && !telling.MatchString(low)
 }
 
-// corrects reports whether the first sentence of a message corrects what the model did, in words that make sense out of
-// context.
+// corrects reports whether the first sentence of a message corrects what the model did, in words that make
+// sense out of context.
 func corrects(s string) bool {
 	low := strings.ToLower(strings.TrimSpace(s))
 	cue := correcting.FindString(low)

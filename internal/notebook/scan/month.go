@@ -42,8 +42,8 @@ type MonthLedger struct {
 	Rewritten       float64 `json:"rewritten_usd"` // part of Spent: cache written again after pours
 }
 
-// A Month is the report of a month: sessions, tokens, tasks, cost, and corrections that a rule already covered. What was not
-// recorded is missing; nothing is estimated.
+// A Month is the report of a month: sessions, tokens, tasks, cost, and corrections that a rule already
+// covered. What was not recorded is missing; nothing is estimated.
 type Month struct {
 	Month       string        `json:"month"` // "2026-10"
 	Sessions    int           `json:"sessions"`

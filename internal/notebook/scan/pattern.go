@@ -23,8 +23,8 @@ const (
 	minSessions        = 2
 )
 
-// Patterns returns the sequences of commands that repeat, longest first, without parts of a longer one that repeats as often.
-// Commands that only look, or that failed, do not count.
+// Patterns returns the sequences of commands that repeat, longest first, without parts of a longer one that
+// repeats as often. Commands that only look, or that failed, do not count.
 func Patterns(ss []Session) []Pattern {
 	found := map[string]*Pattern{}
 	for i := range ss {
@@ -61,8 +61,8 @@ func count(found map[string]*Pattern, steps []string, s *Session, message int) {
 	}
 }
 
-// longest leaves out three kinds of patterns: parts of an earlier one that is run in about as many sessions, those that share
-// all but one step with an earlier one, and those that repeat a step, which are retries.
+// longest leaves out three kinds of patterns: parts of an earlier one that is run in about as many sessions,
+// those that share all but one step with an earlier one, and those that repeat a step, which are retries.
 func longest(all []Pattern) (out []Pattern) {
 	for _, p := range all {
 		steps := slices.Sorted(slices.Values(p.Steps))
@@ -107,8 +107,8 @@ func StepsOf(text string) []string {
 	return strings.Split(steps, textThen)
 }
 
-// procedure returns the commands of a session that change something, and the messages that run them. A command that is repeated
-// at once counts once.
+// procedure returns the commands of a session that change something, and the messages that run them. A
+// command that is repeated at once counts once.
 func procedure(s *Session) (line []string, at []int) {
 	for i := range s.calls {
 		c := &s.calls[i]

@@ -38,8 +38,8 @@ func agree(a, b string, w bag) bool {
 	return (forbids(a) != takesA) == (forbids(b) != takesB)
 }
 
-// opposes reports whether a sentence that does not agree with a rule orders the opposite. The clause must begin with the
-// negation: elsewhere in a sentence it is mostly about something else.
+// opposes reports whether a sentence that does not agree with a rule orders the opposite. The clause must
+// begin with the negation: elsewhere in a sentence it is mostly about something else.
 func opposes(rule, sentence string, both bag) bool {
 	if forbids(concerning(rule, both)) {
 		return acts(rule, sentence, both, true)
@@ -54,8 +54,8 @@ func opposes(rule, sentence string, both bag) bool {
 	return false
 }
 
-// swapped reports whether one sentence wants what the other rejects: "npm instead of pnpm" for "pnpm, not npm". a and b are the
-// words of what each wants, w the words that both have.
+// swapped reports whether one sentence wants what the other rejects: "npm instead of pnpm" for "pnpm, not
+// npm". a and b are the words of what each wants, w the words that both have.
 func swapped(a, b, w bag) bool {
 	onlyA, onlyB := 0, 0
 	for word := range w {
@@ -90,9 +90,9 @@ func concerning(s string, w bag) string {
 // weak begins a rule whose verb says little: its object counts.
 var weak = lazyregexp.New(`^(always |never |please |do not |don'?t |don’t )*(use|using|keep|prefer|avoid|get|put|take|stick)\b`)
 
-// acts reports whether a sentence asks for the act of a rule, its first word, rather than only naming it: a clause begins with
-// the act and has another of the shared words, or each shared word begins a clause. If the verb is weak, one clause must have
-// all words of the rule.
+// acts reports whether a sentence asks for the act of a rule, its first word, rather than only naming it: a
+// clause begins with the act and has another of the shared words, or each shared word begins a clause. If the
+// verb is weak, one clause must have all words of the rule.
 func acts(rule, sentence string, both bag, all bool) bool {
 	act, asked := lead(strings.ToLower(rule)), bag{}
 	free := act == "" || weak.MatchString(strings.ToLower(rule))

@@ -18,8 +18,8 @@ type sentence struct {
 	First   bool // it begins a message that answers the model
 }
 
-// Limits, in bytes, of what counts as typed. People paste reviews, logs and plans into their messages; what they type is
-// shorter.
+// Limits, in bytes, of what counts as typed. People paste reviews, logs and plans into their messages; what
+// they type is shorter.
 const (
 	maxTyped     = 1500 // of a message; in a longer one only the first and last paragraph count
 	maxParagraph = 600
@@ -101,7 +101,8 @@ var (
 	label    = lazyregexp.New(`^[A-Za-z-]{3,30}: <?[A-Za-z]`)
 )
 
-// typedIn returns what the person typed of a message: without code, elements, quotations, logs, documents and long passages.
+// typedIn returns what the person typed of a message: without code, elements, quotations, logs, documents and
+// long passages.
 func typedIn(text string) string {
 	for _, plan := range [...]string{"Implement the following plan:", "Operation stopped by hook:", "Stop hook feedback:", "[Request interrupted"} {
 		text, _, _ = strings.Cut(text, plan)

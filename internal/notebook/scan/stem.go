@@ -8,8 +8,8 @@ import (
 // A bag is the set of content words of a sentence, stemmed.
 type bag map[string]bool
 
-// about returns the content words of s, without those of grammar and of orders. Scripts without spaces are split into pairs of
-// characters.
+// about returns the content words of s, without those of grammar and of orders. Scripts without spaces are
+// split into pairs of characters.
 func about(s string) bag {
 	out := bag{}
 	for _, w := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {

@@ -34,8 +34,8 @@ type Task struct {
 	Prompt   int       `json:"prompt_tokens"`    // of all requests, those read from the cache included
 }
 
-// tasks returns the tasks of a conversation in the order in which they ended, then the unfinished ones. Each answer counts for
-// one task at most, so that the tasks never have more tokens than the session.
+// tasks returns the tasks of a conversation in the order in which they ended, then the unfinished ones. Each
+// answer counts for one task at most, so that the tasks never have more tokens than the session.
 func tasks(ms []decant.Message, cs []call) []Task {
 	t := tracker{at: map[string]int{}, current: -1}
 	next := 0

@@ -18,8 +18,8 @@ const (
 // A listing is the state of one task in a call of a task tool.
 type listing struct{ key, id, title, status string }
 
-// taskArgs are the arguments of the task tools: TodoWrite of Claude Code, update_plan of Codex, todowrite of opencode,
-// TaskCreate and TaskUpdate of Claude Code.
+// taskArgs are the arguments of the task tools: TodoWrite of Claude Code, update_plan of Codex, todowrite of
+// opencode, TaskCreate and TaskUpdate of Claude Code.
 type taskArgs struct {
 	Todos   []taskStep `json:"todos"`
 	Plan    []taskStep `json:"plan"`

@@ -17,9 +17,10 @@ const (
 	neither     Verdict = "neither"
 )
 
-// Judge reports whether the person's own words in a session confirm or contradict a rule, and where. It is strict, because a false
-// confirmation makes an unwanted rule: a sentence must ask for something, have most words of the rule, and forbid or ask for the
-// same. A session that does both contradicts the rule, so that the person is asked.
+// Judge reports whether the person's own words in a session confirm or contradict a rule, and where. It is
+// strict, because a false confirmation makes an unwanted rule: a sentence must ask for something, have most
+// words of the rule, and forbid or ask for the same. A session that does both contradicts the rule, so that
+// the person is asked.
 func Judge(rule string, s *Session) (Verdict, []Evidence) {
 	verdict := neither
 	var found []Evidence
@@ -63,7 +64,8 @@ func compare(rule, sentence string) Verdict {
 	return neither
 }
 
-// covers reports whether a sentence of w words says most of a rule of r words and not much else, when both share n words.
+// covers reports whether a sentence of w words says most of a rule of r words and not much else, when both
+// share n words.
 func covers(n, r, w int) bool {
 	switch {
 	case n == 1 && r == 1:
