@@ -154,7 +154,8 @@ func (f *notebookFlag) diff(ctx context.Context, s *streams, b *notebook.Book, b
 
 // printChanges prints changes of files as unified diffs.
 func printChanges(s *streams, changes []notebook.Change) error {
-	changes = slices.SortedFunc(slices.Values(changes), func(a, b notebook.Change) int { return cmp.Compare(a.Name, b.Name) })
+	byName := func(a, b notebook.Change) int { return cmp.Compare(a.Name, b.Name) }
+	changes = slices.SortedFunc(slices.Values(changes), byName)
 	for _, c := range changes {
 		if c.Before == c.After {
 			continue
@@ -273,8 +274,10 @@ func (c *notebookStatusCmd) Run(s *streams) error {
 		if st.Off || !b.Settings().Enabled {
 			on = "off"
 		}
-		_, err = fmt.Fprintf(s.out, "folder        %s\nnotebook      %s\nsessions      %d\nto review     %d (decant notebook review)\nlast weekly   %s\nlast monthly  %s\n",
-			b.Dir(), on, st.Sessions, len(offered), st.Weekly.Local().Format(time.DateOnly), st.Monthly.Local().Format(time.DateOnly))
+		day := func(t time.Time) string { return t.Local().Format(time.DateOnly) }
+		fmt.Fprintf(s.out, "folder        %s\nnotebook      %s\nsessions      %d\n", b.Dir(), on, st.Sessions)
+		fmt.Fprintf(s.out, "to review     %d (decant notebook review)\n", len(offered))
+		_, err = fmt.Fprintf(s.out, "last weekly   %s\nlast monthly  %s\n", day(st.Weekly), day(st.Monthly))
 		return err
 	})
 }

@@ -38,11 +38,12 @@ func (c *notebookHookCmd) Run(s *streams) error {
 	var opened *sqlite.DB
 	done := make(chan error, 1)
 	go func() {
-		done <- notebook.RunHook(context.Background(), c.Event, s.in, s.out, c.Tokens, func(ctx context.Context, dir string) (notebook.Hooked, error) {
+		open := func(ctx context.Context, dir string) (notebook.Hooked, error) {
 			h, db, err := c.open(ctx, dir)
 			opened = db
 			return h, err
-		})
+		}
+		done <- notebook.RunHook(context.Background(), c.Event, s.in, s.out, c.Tokens, open)
 	}()
 	select {
 	case err := <-done:
@@ -112,7 +113,9 @@ func (h *hookedBook) Later(ctx context.Context, command string, args ...string) 
 		return err
 	}
 	all := []string{"notebook", command, "--dir", h.Root()}
-	for flag, value := range map[string]string{"--db": h.flags.DB, "--config": h.flags.Config, "--encryption-key-file": h.flags.EncryptionKeyFile, "--tenant": h.tenant} {
+	for flag, value := range map[string]string{
+		"--db": h.flags.DB, "--config": h.flags.Config, "--encryption-key-file": h.flags.EncryptionKeyFile, "--tenant": h.tenant,
+	} {
 		if value != "" {
 			all = append(all, flag+"="+value)
 		}

@@ -68,8 +68,10 @@ func importFile(ctx context.Context, s *streams, b *notebook.Book, name string) 
 }
 
 func writeLearned(s *streams, l notebook.Learned) error {
-	_, err := fmt.Fprintf(s.out, "%s read: %s, %s, %s, %s completed\n", report.Count(l.Sessions, "session"), report.Count(l.Observations, "new observation"),
-		report.Count(l.Confirmations, "confirmation"), report.Count(l.Contradictions, "contradiction"), report.Count(l.Tasks, "task"))
+	_, err := fmt.Fprintf(s.out, "%s read: %s, %s, %s, %s completed\n",
+		report.Count(l.Sessions, "session"), report.Count(l.Observations, "new observation"),
+		report.Count(l.Confirmations, "confirmation"), report.Count(l.Contradictions, "contradiction"),
+		report.Count(l.Tasks, "task"))
 	return err
 }
 
@@ -161,7 +163,8 @@ func (c *notebookScanCmd) session(s *streams) error {
 		return err
 	}
 	if !c.DryRun {
-		if err := c.book(func(ctx context.Context, b *notebook.Book) error { return c.checkpoint(ctx, s, b, &f) }); err != nil {
+		err := c.book(func(ctx context.Context, b *notebook.Book) error { return c.checkpoint(ctx, s, b, &f) })
+		if err != nil {
 			return err
 		}
 		s.note("the state of session %s is in CONTEXT_ARCHIVE.md", f.id)

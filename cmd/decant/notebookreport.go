@@ -94,8 +94,11 @@ func (c *notebookReportCmd) ledger(ctx context.Context, v *scan.MonthValues, db 
 	}
 	l, err := (&reportCmd{dbFlag: c.dbFlag}).ledger(ctx, db, catalog, p)
 	if err == nil && l.Requests > 0 {
-		v.Ledger = &scan.MonthLedger{Conversations: l.Conversations, Compacted: l.Compacted, Requests: l.Requests, Recovered: l.Recovered,
-			Without: l.Bare, Spent: l.Spent, Saved: l.Saved, ReadAgain: l.ReadAgain, ReadAgainTokens: l.ReadAgainTokens, Rewritten: l.Rewritten}
+		v.Ledger = &scan.MonthLedger{
+			Conversations: l.Conversations, Compacted: l.Compacted, Requests: l.Requests, Recovered: l.Recovered,
+			Without: l.Bare, Spent: l.Spent, Saved: l.Saved,
+			ReadAgain: l.ReadAgain, ReadAgainTokens: l.ReadAgainTokens, Rewritten: l.Rewritten,
+		}
 	}
 	return err
 }
@@ -185,8 +188,10 @@ func card(one *scan.Session) string {
 	for i, c := range one.Compactions {
 		fmt.Fprintf(&b, "\nCompaction %d, before message %d, by the client\n", i+1, c.Message)
 		if c.Before > 0 && c.After > 0 {
-			line("Tokens recovered", fmt.Sprintf("%s (%s → %s)", figure.Thousands(c.Before-c.After), figure.Thousands(c.Before), figure.Thousands(c.After)))
-			line("Compression ratio", fmt.Sprintf("%.0f%% reduction", 100*float64(c.Before-c.After)/float64(c.Before)))
+			freed := c.Before - c.After
+			sizes := fmt.Sprintf("%s → %s", figure.Thousands(c.Before), figure.Thousands(c.After))
+			line("Tokens recovered", figure.Thousands(freed)+" ("+sizes+")")
+			line("Compression ratio", fmt.Sprintf("%.0f%% reduction", 100*float64(freed)/float64(c.Before)))
 		}
 		if c.Took > 0 {
 			line("Time to compact", fmt.Sprintf("%d s", c.Took))

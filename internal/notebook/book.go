@@ -133,11 +133,16 @@ const most = 1 << 20
 
 // read returns the contents of the notebook.
 func (b *Book) read(ctx context.Context) (*ledger, error) {
-	items, err := b.o.Memories.Memories(ctx, store.MemoryQuery{Tenant: b.o.Tenant, Scopes: []memory.Scope{b.scope}, Archived: true, Limit: most})
+	items, err := b.o.Memories.Memories(ctx, everything(b.o.Tenant, b.scope))
 	if err != nil {
 		return nil, err
 	}
 	return b.ledger(items)
+}
+
+// everything selects all items of a scope.
+func everything(tenant string, scope memory.Scope) store.MemoryQuery {
+	return store.MemoryQuery{Tenant: tenant, Scopes: []memory.Scope{scope}, Archived: true, Limit: most}
 }
 
 // ledger unpacks items.
@@ -199,7 +204,9 @@ type ledger struct {
 // state returns the notebook's own state, which the first call makes.
 func (l *ledger) state() *State {
 	if l.own == nil {
-		r := &Record{Item: memory.Item{Kind: memory.KindMemory, Scope: l.scope, Text: "The notebook itself: its files and its scans.", Created: l.now, Confirmed: l.now}}
+		const text = "The notebook itself: its files and its scans."
+		it := memory.Item{Kind: memory.KindMemory, Scope: l.scope, Text: text, Created: l.now, Confirmed: l.now}
+		r := &Record{Item: it}
 		r.ID = recordID(r.Kind, l.scope.Name, time.Time{}, "")
 		r.Type = stateType
 		r.Own = &State{Since: l.now, Weekly: l.now, Monthly: l.now}
@@ -299,5 +306,6 @@ func (l *ledger) named(name string) (*Record, error) {
 	case 1:
 		return found[0], nil
 	}
-	return nil, fmt.Errorf("%q may be %d records, such as %s and %s: give more of the id", name, len(found), found[0].ID, found[1].ID)
+	const several = "%q may be %d records, such as %s and %s: give more of the id"
+	return nil, fmt.Errorf(several, name, len(found), found[0].ID, found[1].ID)
 }

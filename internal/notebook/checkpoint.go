@@ -18,7 +18,8 @@ import (
 func (b *Book) Checkpoint(ctx context.Context, s *scan.Session) error {
 	err := b.change(ctx, false, func(l *ledger) error {
 		l.rootless = true
-		_, err := l.context(s, scan.Compaction{Message: s.Messages + 1, Time: s.End, Active: s.Active, Usage: s.Usage}, len(s.Compactions)+1)
+		now := scan.Compaction{Message: s.Messages + 1, Time: s.End, Active: s.Active, Usage: s.Usage}
+		_, err := l.context(s, now, len(s.Compactions)+1)
 		return err
 	})
 	if errors.Is(err, ErrOff) {
@@ -44,8 +45,9 @@ func (b *Book) Summarize(ctx context.Context, s *scan.Session, text string) erro
 	quoted = publicText(withoutPrivate(quoted))
 	err := b.change(ctx, false, func(l *ledger) error {
 		for _, r := range l.records {
-			if r.Context != nil && r.Context.Session == s.ID && r.Context.Part == len(s.Compactions)+1 && r.Context.Summary == quoted {
-				r.Context.Summary = withLacking(text, quoted)
+			c := r.Context
+			if c != nil && c.Session == s.ID && c.Part == len(s.Compactions)+1 && c.Summary == quoted {
+				c.Summary = withLacking(text, quoted)
 				return nil
 			}
 		}
@@ -98,13 +100,16 @@ func (l *ledger) context(s *scan.Session, c scan.Compaction, part int) (bool, er
 		}
 	}
 	summary, done := summarized(s, c.Message)
-	r, err := l.add(memory.KindMemory, fmt.Sprintf("Session %s was compacted, %d tasks completed", s.ID, done), memory.Source{})
+	text := fmt.Sprintf("Session %s was compacted, %d tasks completed", s.ID, done)
+	r, err := l.add(memory.KindMemory, text, memory.Source{})
 	if err != nil {
 		return false, err
 	}
 	r.Type, r.Session, r.Message = contextType, s.ID, c.Message
-	r.Context = &ContextEntry{Session: s.ID, Part: part, Time: l.seen(c.Time), Seconds: int(c.Active), Input: c.Usage.Prompt(), Output: c.Usage.Output,
-		Tasks: done, Summary: publicText(withoutPrivate(summary)), Original: cmp.Or(s.File, s.ID)}
+	r.Context = &ContextEntry{
+		Session: s.ID, Part: part, Time: l.seen(c.Time), Seconds: int(c.Active), Input: c.Usage.Prompt(), Output: c.Usage.Output,
+		Tasks: done, Summary: publicText(withoutPrivate(summary)), Original: cmp.Or(s.File, s.ID),
+	}
 	return true, nil
 }
 

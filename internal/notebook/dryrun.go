@@ -32,7 +32,7 @@ func (o *overlay) Revise(ctx context.Context, tenant string, at memory.Scope, do
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.begun {
-		items, err := o.under.Memories(ctx, store.MemoryQuery{Tenant: tenant, Scopes: []memory.Scope{at}, Archived: true, Limit: most})
+		items, err := o.under.Memories(ctx, everything(tenant, at))
 		if err != nil {
 			return err
 		}

@@ -23,6 +23,9 @@ type Hooked interface {
 	Later(ctx context.Context, command string, args ...string) error
 }
 
+// OpenHooked returns the notebook of a folder; an empty name is the working directory.
+type OpenHooked func(ctx context.Context, dir string) (Hooked, error)
+
 // HookTime is the time limit of a hook: a second less than the plugin allows. A hook takes a twentieth of a
 // second on an idle machine. On a busy one it is worth waiting for: a session without its rules, or a task
 // that is never recorded, is worse.
@@ -50,7 +53,7 @@ type event struct {
 // RunHook answers an event of Claude Code, whose description it reads from in. It calls open for the notebook
 // of a folder. A hook must never get in the way of an agent: it is quick, leaves long work to a later
 // process, and returns every failure, a panic too, as an error for the log.
-func RunHook(ctx context.Context, name string, in io.Reader, out io.Writer, tokens int, open func(ctx context.Context, dir string) (Hooked, error)) (err error) {
+func RunHook(ctx context.Context, name string, in io.Reader, out io.Writer, tokens int, open OpenHooked) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("hook %s: %v", name, r)

@@ -81,7 +81,8 @@ func (p *learner) learn(ss []scan.Session) error {
 // judge confirms or suspends observations and rules by what the person said, or confirms them by the calls.
 func (p *learner) judge(s *scan.Session) error {
 	for _, r := range slices.Clone(p.l.records) { // a confirmation may add a rule
-		if r.Kind != memory.KindRule && r.Kind != memory.KindObservation || r.Session == s.ID || r.Item.State() == memory.Escalated || !r.Removed.IsZero() {
+		judged := r.Kind == memory.KindRule || r.Kind == memory.KindObservation && r.Item.State() != memory.Escalated
+		if !judged || r.Session == s.ID || !r.Removed.IsZero() {
 			continue
 		}
 		verdict, found := scan.Judge(r.Text, s)
@@ -131,7 +132,8 @@ func (p *learner) candidate(c *scan.Candidate) error {
 	}
 	r.Asked = c.Sessions
 	for _, e := range c.Evidence[:min(len(c.Evidence), mostQuotes)] {
-		r.Quotes = append(r.Quotes, fmt.Sprintf("%s m%d “%s”", e.Session[:min(8, len(e.Session))], e.Message, oneLine(e.Quote)))
+		id := e.Session[:min(8, len(e.Session))]
+		r.Quotes = append(r.Quotes, fmt.Sprintf("%s m%d “%s”", id, e.Message, oneLine(e.Quote)))
 	}
 	return nil
 }
@@ -139,7 +141,8 @@ func (p *learner) candidate(c *scan.Candidate) error {
 // observe makes an observation of a candidate, or nil if it is known, private or has a credential.
 func (p *learner) observe(c *scan.Candidate) (*Record, error) {
 	first := &c.Evidence[0]
-	it, err := memory.New("", memory.KindObservation, p.l.scope, withoutPrivate(c.Text), memory.Source{}, p.l.seen(first.Time))
+	text, at := withoutPrivate(c.Text), p.l.seen(first.Time)
+	it, err := memory.New("", memory.KindObservation, p.l.scope, text, memory.Source{}, at)
 	if errors.Is(err, memory.ErrEmpty) || errors.Is(err, memory.ErrSecret) {
 		return nil, nil
 	}
@@ -212,9 +215,11 @@ func (p *learner) tasks(s *scan.Session, newest bool) error {
 		r := p.l.taskOf(s.ID, k)
 		if r == nil {
 			var err error
-			if r, err = p.l.task(withoutPrivate(k.Title), memory.Source{}); errors.Is(err, memory.ErrEmpty) || errors.Is(err, memory.ErrSecret) {
+			r, err = p.l.task(withoutPrivate(k.Title), memory.Source{})
+			if errors.Is(err, memory.ErrEmpty) || errors.Is(err, memory.ErrSecret) {
 				continue
-			} else if err != nil {
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -251,7 +256,10 @@ func (l *ledger) taskOf(session string, k *scan.Task) *Record {
 
 // taken returns the details of a task that a notebook keeps.
 func taken(k *scan.Task) *Task {
-	t := &Task{Outcome: oneLine(k.Outcome), Files: len(k.Files), Tokens: k.Tokens, Seconds: int(k.Duration), Commits: k.Commits, Pattern: pattern(k)}
+	t := &Task{
+		Outcome: oneLine(k.Outcome), Files: len(k.Files), Tokens: k.Tokens, Seconds: int(k.Duration),
+		Commits: k.Commits, Pattern: pattern(k),
+	}
 	var names []string
 	for _, f := range k.Files[:min(len(k.Files), 3)] {
 		names = append(names, filepath.Base(f))

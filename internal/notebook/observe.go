@@ -82,7 +82,8 @@ func oneLine(s string) string {
 // saying returns the record of a kind with the same text, preferably an active one.
 func (l *ledger) saying(kind memory.Kind, text string) (found *Record) {
 	for _, r := range l.records {
-		if r.Kind == kind && r.Type == "" && memory.Same(r.Text, text) && (found == nil || r.Item.State() == memory.Active) {
+		says := r.Kind == kind && r.Type == "" && memory.Same(r.Text, text)
+		if says && (found == nil || r.Item.State() == memory.Active) {
 			found = r
 		}
 	}

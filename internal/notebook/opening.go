@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	openingHead = "[Decant notebook: rules that the user has confirmed in this repository, and tasks that are open. What the user says now counts more.]\n"
+	openingHead = "[Decant notebook: rules that the user has confirmed in this repository, and tasks that are open. " +
+		"What the user says now counts more.]\n"
 	besidesHead = "Rules and tasks that the user has had remembered besides; what the user says now counts more."
 	tasksHead   = "Open tasks:"
 )

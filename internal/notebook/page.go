@@ -37,7 +37,10 @@ const (
 )
 
 // fileNames are the Markdown files, in reading order.
-var fileNames = []string{indexFile, rulesFile, observationsFile, doneFile, decisionsFile, observationArchiveFile, taskArchiveFile, contextsFile}
+var fileNames = []string{
+	indexFile, rulesFile, observationsFile, doneFile, decisionsFile,
+	observationArchiveFile, taskArchiveFile, contextsFile,
+}
 
 // A block is a part of a file.
 type block struct {

@@ -51,7 +51,8 @@ func is(k memory.Kind, s memory.State) func(*Record) bool {
 	return func(r *Record) bool { return r.Kind == k && r.State() == s && r.Type == "" }
 }
 
-var introObservations = "Seen in this repository and not yet a rule. To add one, write a line that begins with \"- \"; to archive one, delete its line."
+const introObservations = `Seen in this repository and not yet a rule. ` +
+	`To add one, write a line that begins with "- "; to archive one, delete its line.`
 
 func observations(v *view) []block {
 	out := heading("# Observations", introObservations)
@@ -79,11 +80,12 @@ func (v *view) doubt(r *Record) string {
 	return " | Contradicted: " + v.date(r.Suspended)
 }
 
-var introRules = "What a session is told when it begins. To add one, write \"## Rule: TEXT\"; to archive one, delete it."
+const introRules = `What a session is told when it begins. To add one, write "## Rule: TEXT"; to archive one, delete it.`
 
 func rules(v *view) []block {
 	out := heading("# Active Rules", introRules)
-	for _, r := range v.pick(is(memory.KindRule, memory.Active), func(a, b *Record) int { return cmp.Compare(a.Number, b.Number) }) {
+	byNumber := func(a, b *Record) int { return cmp.Compare(a.Number, b.Number) }
+	for _, r := range v.pick(is(memory.KindRule, memory.Active), byNumber) {
 		lines := []string{"", fmt.Sprintf("## Rule #%d: %s%s", r.Number, r.Text, mark(r))}
 		if r.Why != "" {
 			lines = append(lines, "**Why:** "+r.Why)
@@ -97,7 +99,8 @@ func rules(v *view) []block {
 			lines = append(lines, "**Suspended:** "+v.date(r.Suspended)+", contradicted: "+r.Against)
 		}
 		if n := v.Unloaded[r.ID]; n > 0 {
-			lines = append(lines, fmt.Sprintf("**Not told:** the rules before it fill what a session is told (rank %d)", n))
+			const unloaded = "**Not told:** the rules before it fill what a session is told (rank %d)"
+			lines = append(lines, fmt.Sprintf(unloaded, n))
 		}
 		out = append(out, block{key: r.ID, lines: lines, fields: fields{"text": r.Text, "why": r.Why}})
 	}
@@ -105,14 +108,15 @@ func rules(v *view) []block {
 }
 
 func observationArchive(v *view) []block {
-	out := heading("# Observation Archive", "Sessions are not told of these. \"decant notebook set ID active\" restores a record.")
+	out := heading("# Observation Archive", `Sessions are not told of these. "decant notebook set ID active" restores a record.`)
 	last := func(a, b *Record) int { return b.Escalated.Compare(a.Escalated) }
 	out = append(out, heading("## Escalated → ACTIVE_RULES")...)
 	for n, r := range v.pick(is(memory.KindObservation, memory.Escalated), last) {
 		out = append(out, v.escalated(r, n))
 	}
 	gone := func(r *Record) bool {
-		return r.State() == memory.Archived && r.Type == "" && (r.Kind == memory.KindObservation || r.Kind == memory.KindRule)
+		ofKind := r.Kind == memory.KindObservation || r.Kind == memory.KindRule
+		return ofKind && r.Type == "" && r.State() == memory.Archived
 	}
 	out = append(out, heading("## Legacy Observations (archived, not escalated)")...)
 	for n, r := range v.pick(gone, func(a, b *Record) int { return b.Archived.Compare(a.Archived) }) {
@@ -120,8 +124,10 @@ func observationArchive(v *view) []block {
 		if r.Kind == memory.KindRule {
 			label = "Rule: "
 		}
-		row := fmt.Sprintf("  | Confirmations: %d | Archived: %s | Reason: %s |", r.Times, v.date(r.Archived), cmp.Or(r.Reason, "archived"))
-		out = append(out, block{key: r.ID, lines: append(gap(n), "- "+label+r.Text+mark(r), row), fields: fields{"text": r.Text}})
+		reason := cmp.Or(r.Reason, "archived")
+		row := fmt.Sprintf("  | Confirmations: %d | Archived: %s | Reason: %s |", r.Times, v.date(r.Archived), reason)
+		lines := append(gap(n), "- "+label+r.Text+mark(r), row)
+		out = append(out, block{key: r.ID, lines: lines, fields: fields{"text": r.Text}})
 	}
 	return out
 }
@@ -133,23 +139,28 @@ func (v *view) escalated(r *Record, n int) block {
 		what = fmt.Sprintf("Added as Rule #%d", v.Records[i].Number)
 	}
 	head := fmt.Sprintf("- Pattern: %s (%s)%s", r.Text, count(r.Times, "confirmation"), mark(r))
-	return block{key: r.ID, lines: append(gap(n), head, "  → "+what+" ("+r.Became+") on "+v.date(r.Escalated)), fields: fields{"text": r.Text}}
+	lines := append(gap(n), head, "  → "+what+" ("+r.Became+") on "+v.date(r.Escalated))
+	return block{key: r.ID, lines: lines, fields: fields{"text": r.Text}}
 }
 
 func decisions(v *view) []block {
-	out := heading("# Decisions", "To add one, write a line that begins with \"- \", and below it \"  - Why: TEXT\" and \"  - Revisit: DATE\".")
-	live := func(r *Record) bool { return r.Type == DecisionType && r.State() == memory.Active }
-	for n, r := range v.pick(live, oldest) {
+	const intro = `To add one, write a line that begins with "- ", and below it "  - Why: TEXT" and "  - Revisit: DATE".`
+	out := heading("# Decisions", intro)
+	for n, r := range v.pick(isDecision, oldest) {
 		lines := append(gap(n), "- "+v.date(r.Created)+": "+r.Text+mark(r))
 		lines = detail(lines, "Why", r.Why)
 		lines = detail(lines, "Revisit", r.Revisit)
 		if r.Became != "" {
 			lines = append(lines, "  → superseded by "+r.Became)
 		}
-		out = append(out, block{key: r.ID, lines: lines, fields: fields{"text": r.Text, "why": r.Why, "revisit": r.Revisit}})
+		edited := fields{"text": r.Text, "why": r.Why, "revisit": r.Revisit}
+		out = append(out, block{key: r.ID, lines: lines, fields: edited})
 	}
 	return out
 }
+
+// isDecision selects active decisions.
+func isDecision(r *Record) bool { return r.Type == DecisionType && r.State() == memory.Active }
 
 // detail adds the line of a detail, unless it is empty.
 func detail(lines []string, name, value string) []string {
@@ -160,7 +171,8 @@ func detail(lines []string, name, value string) []string {
 }
 
 func contexts(v *view) []block {
-	out := heading("# Context Archive - Session Transcripts", "Index of compressed sessions with generation date and summary.")
+	const intro = "Index of compressed sessions with generation date and summary."
+	out := heading("# Context Archive - Session Transcripts", intro)
 	live := func(r *Record) bool { return r.Type == contextType && r.Context != nil }
 	for _, r := range v.pick(live, func(a, b *Record) int { return b.Context.Time.Compare(a.Context.Time) }) {
 		c := r.Context
@@ -169,7 +181,8 @@ func contexts(v *view) []block {
 			about += " | **Tokens:** " + kilo(c.Input) + " input, " + kilo(c.Output) + " output"
 		}
 		about += " | **Tasks:** " + fmt.Sprint(c.Tasks) + " completed"
-		lines := []string{"", "## Session [" + c.Time.In(v.Zone).Format("2006-01-02 15:04") + "]" + mark(r), about, "", "<summary>"}
+		at := c.Time.In(v.Zone).Format("2006-01-02 15:04")
+		lines := []string{"", "## Session [" + at + "]" + mark(r), about, "", "<summary>"}
 		lines = append(lines, strings.Split(c.Summary, "\n")...)
 		lines = append(lines, "</summary>")
 		if c.Original != "" {
@@ -181,7 +194,9 @@ func contexts(v *view) []block {
 }
 
 func index(v *view) []block {
-	out := heading("# Memory", "Index of this notebook. \"decant notebook list\" prints it, and \"decant notebook show ID\" where a record comes from.")
+	const intro = `Index of this notebook. "decant notebook list" prints it, and "decant notebook show ID" where a record comes from.`
+	out := heading("# Memory", intro)
+	archived := func(r *Record) bool { return r.Kind == memory.KindObservation && r.State() != memory.Active }
 	n := func(want func(*Record) bool) int { return len(v.pick(want, oldest)) }
 	rows := []struct {
 		file string
@@ -191,19 +206,20 @@ func index(v *view) []block {
 		{rulesFile, n(is(memory.KindRule, memory.Active)), "rule"},
 		{observationsFile, n(is(memory.KindObservation, memory.Active)), "observation"},
 		{doneFile, n(finished(memory.Active)), "completed task"},
-		{decisionsFile, n(func(r *Record) bool { return r.Type == DecisionType && r.State() == memory.Active }), "decision"},
-		{observationArchiveFile, n(func(r *Record) bool { return r.Kind == memory.KindObservation && r.State() != memory.Active }), "archived observation"},
+		{decisionsFile, n(isDecision), "decision"},
+		{observationArchiveFile, n(archived), "archived observation"},
 		{taskArchiveFile, n(finished(memory.Archived)), "archived task"},
 		{contextsFile, n(func(r *Record) bool { return r.Type == contextType }), "session"},
 	}
 	for i, row := range rows {
-		out = append(out, block{key: row.file, lines: append(gap(i), fmt.Sprintf("- [%s](%s): %s", row.file, row.file, count(row.n, row.what)))})
+		line := fmt.Sprintf("- [%s](%[1]s): %s", row.file, count(row.n, row.what))
+		out = append(out, block{key: row.file, lines: append(gap(i), line)})
 	}
 	out = append(out, heading("## Open tasks")...)
 	for i, r := range v.pick(func(r *Record) bool {
 		return r.Task != nil && r.Task.Done.IsZero() && r.State() == memory.Active
 	}, byRef) {
-		out = append(out, block{key: r.ID, lines: append(gap(i), "- "+r.Task.Ref+": "+r.Text+mark(r)), fields: fields{"text": r.Text, "ref": r.Task.Ref}})
+		out = append(out, v.short(r, i))
 	}
 	return out
 }

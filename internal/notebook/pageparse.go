@@ -251,7 +251,8 @@ func newKey(i int) string { return "+" + strconv.Itoa(i) }
 // added reads the line of a record that a person adds. It reports whether it is one.
 func (p *parser) added(n int, l string) bool {
 	rule := p.name == rulesFile && strings.HasPrefix(l, "## Rule")
-	bullet := slices.Contains([]string{observationsFile, doneFile, decisionsFile, rulesFile, indexFile}, p.name) && strings.HasPrefix(l, "- ")
+	open := []string{observationsFile, doneFile, decisionsFile, rulesFile, indexFile}
+	bullet := slices.Contains(open, p.name) && strings.HasPrefix(l, "- ")
 	if p.name == indexFile && p.section != "## Open tasks" || !rule && !bullet || !keepable(l) || strings.TrimSpace(l) == "-" {
 		return false
 	}

@@ -19,7 +19,8 @@ func byRef(a, b *Record) int {
 
 // newestTask orders completed tasks, the newest first.
 func newestTask(a, b *Record) int {
-	return cmp.Or(b.Task.Done.Compare(a.Task.Done), b.Created.Compare(a.Created), byName(b.Task.Ref, a.Task.Ref), cmp.Compare(a.ID, b.ID))
+	return cmp.Or(b.Task.Done.Compare(a.Task.Done), b.Created.Compare(a.Created),
+		byName(b.Task.Ref, a.Task.Ref), cmp.Compare(a.ID, b.ID))
 }
 
 // byName orders names of tasks by their numbers: TASK-9 comes before TASK-32.
@@ -33,7 +34,8 @@ func byName(a, b string) int {
 const earlier = "## Earlier, until the month is archived"
 
 func done(v *view) []block {
-	out := heading("# Done", "The last completed tasks. To add one, write \"- TEXT\"; a line like \"  - Outcome: TEXT\" below says more.")
+	const intro = `The last completed tasks. To add one, write "- TEXT"; a line like "  - Outcome: TEXT" below says more.`
+	out := heading("# Done", intro)
 	all := v.pick(finished(memory.Active), newestTask)
 	for n, r := range all {
 		if n == v.Keep {
@@ -70,8 +72,11 @@ var details = []string{"Completed", "Outcome", "Files", "Tests", "Tokens", "Dura
 // taskFields returns the editable fields of a task.
 func (v *view) taskFields(r *Record) fields {
 	t := r.Task
-	f := fields{"text": r.Text, "ref": t.Ref, "completed": v.date(t.Done), "outcome": t.Outcome, "files": filesOf(t.Files, t.Which), "tests": t.Tests,
-		"commits": strings.Join(t.Commits, ", "), "issues": t.Issues, "pattern": t.Pattern, "duration": "", "tokens": ""}
+	f := fields{
+		"text": r.Text, "ref": t.Ref, "completed": v.date(t.Done), "outcome": t.Outcome, "files": filesOf(t.Files, t.Which),
+		"tests": t.Tests, "commits": strings.Join(t.Commits, ", "), "issues": t.Issues, "pattern": t.Pattern,
+		"duration": "", "tokens": "",
+	}
 	if t.Seconds > 0 {
 		f["duration"] = hours(t.Seconds)
 	}
@@ -122,8 +127,10 @@ func taskArchive(v *view) []block {
 		if n := cmp.Or(t.Tokens, t.Estimate); n > 0 && v.Metrics {
 			tokens = kilo(n)
 		}
-		row := []string{cell(t.Ref) + mark(r), v.date(t.Done), cell(outcome(r)), number(t.Files), tokens, cell(t.Pattern)}
-		out = append(out, block{key: r.ID, lines: []string{"| " + strings.Join(row, " | ") + " |"}, fields: fields{"row": cell(outcome(r)), "pattern": cell(t.Pattern)}})
+		what, pattern := cell(outcome(r)), cell(t.Pattern)
+		row := []string{cell(t.Ref) + mark(r), v.date(t.Done), what, number(t.Files), tokens, pattern}
+		line := "| " + strings.Join(row, " | ") + " |"
+		out = append(out, block{key: r.ID, lines: []string{line}, fields: fields{"row": what, "pattern": pattern}})
 	}
 	return out
 }

@@ -12,7 +12,8 @@ import (
 // claudeRules is where rules are written for agents that read files.
 var claudeRules = filepath.Join(".claude", "rules", "decant.md")
 
-const publishedHead = "<!-- Written by decant notebook from its rules: change them there. -->\n# Rules that were confirmed in this repository\n\n"
+const publishedHead = "<!-- Written by decant notebook from its rules: change them there. -->\n" +
+	"# Rules that were confirmed in this repository\n\n"
 
 // Publish writes the rules to .claude/rules/decant.md, which Claude Code reads, and keeps them current from
 // now on. It returns what it changed, or would change.

@@ -41,7 +41,7 @@ type Detail struct {
 	Against   string    `json:"against,omitempty"`   // what contradicted it
 	Reason    string    `json:"reason,omitempty"`    // why it was archived
 	Removed   time.Time `json:"removed,omitzero"`    // when a person deleted it from an archive file
-	Offer     string    `json:"offer,omitempty"`     // why it is offered for review without confirmations: order, correction, request, file or procedure
+	Offer     string    `json:"offer,omitempty"`     // why it is offered for review: a scan.Kind, FromFile or Procedure
 	Asked     int       `json:"asked,omitzero"`      // sessions in which a person asked for it, when it was recorded
 	Quotes    []string  `json:"quotes,omitempty"`    // words from there: SESSION mN “TEXT”
 	Denied    []string  `json:"denied,omitempty"`    // sessions that contradicted it
@@ -123,18 +123,18 @@ type ContextEntry struct {
 type State struct {
 	Since     time.Time                       `json:"since"`
 	Off       bool                            `json:"off,omitzero"`
-	Trusts    bool                            `json:"trusts,omitzero"`     // rules that others share apply without a yes
+	Trusts    bool                            `json:"trusts,omitzero"`     // shared rules need no yes
 	Sessions  int                             `json:"sessions,omitzero"`   // seen so far
 	Recent    []string                        `json:"recent,omitempty"`    // the newest of them
 	Read      time.Time                       `json:"read,omitzero"`       // when sessions were last read
-	Published []string                        `json:"published,omitempty"` // working trees whose .claude/rules have the rules
-	Roots     []string                        `json:"roots,omitempty"`     // working trees in which it was used, deleted ones too
+	Published []string                        `json:"published,omitempty"` // working trees with published rules
+	Roots     []string                        `json:"roots,omitempty"`     // working trees that used it
 	Weekly    time.Time                       `json:"weekly,omitzero"`     // last Sunday whose scan ran
 	Monthly   time.Time                       `json:"monthly,omitzero"`    // last 1st whose scan ran
 	Runs      []ScanRun                       `json:"runs,omitempty"`      // the newest, oldest first
 	Rules     int                             `json:"rules,omitzero"`      // the highest number of a rule
 	Tasks     int                             `json:"tasks,omitzero"`      // the highest number of a task
-	Trees     map[string]map[string]pageState `json:"trees,omitempty"`     // the files of each working tree, by its root and their name
+	Trees     map[string]map[string]pageState `json:"trees,omitempty"`     // files of each tree
 }
 
 // A ScanRun is one scheduled scan.
@@ -149,13 +149,13 @@ type ScanRun struct {
 
 // A pageState is what is stored of a file besides its records.
 type pageState struct {
-	Base   map[string]string `json:"base,omitempty"`   // hash of the editable fields when the file was last written, by record
+	Base   map[string]string `json:"base,omitempty"`   // hash of the editable fields as last written, by record
 	Pieces []piece           `json:"pieces,omitempty"` // text that people added
 }
 
 // A piece is text that people added to a file.
 type piece struct {
-	After string `json:"after,omitempty"` // id of the record or line of the heading before it; empty: it begins the file
+	After string `json:"after,omitempty"` // id of the record or line of the heading before it
 	Text  string `json:"text"`
 }
 
@@ -187,7 +187,8 @@ func (r *Record) Packed() (memory.Item, error) {
 // recordID returns an id: a hash, so that a record has the same id in every clone, and two branches never
 // give one id to two records.
 func recordID(kind memory.Kind, text string, at time.Time, session string) string {
-	sum := sha256.Sum256([]byte(string(kind) + "\x00" + text + "\x00" + strconv.FormatInt(at.UnixMicro(), 10) + "\x00" + session))
+	parts := []string{string(kind), text, strconv.FormatInt(at.UnixMicro(), 10), session}
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return "m:" + hex.EncodeToString(sum[:6])
 }
 
@@ -210,13 +211,14 @@ func (r *Record) Sessions() int {
 func (r *Record) Skill(name string) (string, error) {
 	steps := scan.StepsOf(r.Text)
 	if len(steps) == 0 {
-		return "", fmt.Errorf("%s is not an observed procedure: its text does not begin with \"Run in this order\"", r.ID)
+		return "", fmt.Errorf("%s is not an observed procedure: %q", r.ID, r.Text)
 	}
 	if name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
 		return "", fmt.Errorf("%q is not the name of a skill: use lower-case letters, digits and hyphens", name)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "---\nname: %s\ndescription: Use when you are about to run %s; these steps were %s.\n---\n\n", name, steps[len(steps)-1], r.Why)
+	last := steps[len(steps)-1]
+	fmt.Fprintf(&b, "---\nname: %s\ndescription: Use when you are about to run %s; these steps were %s.\n---\n\n", name, last, r.Why)
 	for i, s := range steps {
 		fmt.Fprintf(&b, "%d. Run `%s`. Go on only if it succeeds.\n", i+1, s)
 	}
@@ -232,10 +234,12 @@ func (r *Record) Shareable() bool { return r.Kind == memory.KindRule || r.Type =
 
 // Known reports whether the record was confirmed in a session already, or comes from it.
 func (r *Record) Known(session string) bool {
-	return session != "" && (r.Session == session || slices.ContainsFunc(r.Seen, func(s Seen) bool { return s.Session == session }))
+	in := func(s Seen) bool { return s.Session == session }
+	return session != "" && (r.Session == session || slices.ContainsFunc(r.Seen, in))
 }
 
 // worth orders rules by what a session should be told first: more confirmations, then newer ones.
 func worth(a, b *Record) int {
-	return cmp.Or(cmp.Compare(b.Times, a.Times), b.Confirmed.Compare(a.Confirmed), cmp.Compare(a.Number, b.Number), cmp.Compare(a.ID, b.ID))
+	return cmp.Or(cmp.Compare(b.Times, a.Times), b.Confirmed.Compare(a.Confirmed),
+		cmp.Compare(a.Number, b.Number), cmp.Compare(a.ID, b.ID))
 }

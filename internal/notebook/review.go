@@ -77,7 +77,8 @@ func (b *Book) Offered(ctx context.Context) (out []*Record, err error) {
 	}
 	rank := map[*Record]int{}
 	for _, r := range l.records {
-		if r.Kind != memory.KindObservation || r.Item.State() != memory.Active || !r.Removed.IsZero() || !r.Suspended.IsZero() {
+		active := r.Item.State() == memory.Active && r.Removed.IsZero() && r.Suspended.IsZero()
+		if r.Kind != memory.KindObservation || !active {
 			continue
 		}
 		if l.due(r) == memory.Escalated {

@@ -102,7 +102,8 @@ func (l *ledger) weekly(due time.Time) ScanRun {
 				}
 			}
 		case memory.Archived:
-			if l.archive(r, fmt.Sprintf("not confirmed for %d days", l.set.Triggers.ObservationAge.ArchiveDays)) == nil {
+			why := fmt.Sprintf("not confirmed for %d days", l.set.Triggers.ObservationAge.ArchiveDays)
+			if l.archive(r, why) == nil {
 				run.Archived++
 			}
 		}

@@ -117,7 +117,8 @@ func (s *sharer) file(disk string) string {
 		}
 	}
 	if len(bad) > 0 {
-		s.read = append(s.read, fmt.Sprintf("%s:%d: not a record: mend the line; until then nothing is written there", sharedFile, bad[0]))
+		const mend = "%s:%d: not a record: mend the line; until then nothing is written there"
+		s.read = append(s.read, fmt.Sprintf(mend, sharedFile, bad[0]))
 		return disk
 	}
 	if tidy {
@@ -159,7 +160,8 @@ func (s *sharer) take(line *sharedLine) {
 	}
 	own := lineOf(r)
 	_, sum, _ := strings.Cut(s.base[line.ID], " ")
-	byHand := sum == own.Sum() && line.Changed.Equal(own.Changed) && *line != own // edited in the file, which does not record when
+	// An edit in the file leaves the time of the last change as it is.
+	byHand := sum == own.Sum() && line.Changed.Equal(own.Changed) && *line != own
 	if !r.Shared || own.Compare(line) >= 0 && !byHand {
 		return
 	}
@@ -208,7 +210,8 @@ func (s *sharer) fresh(line *sharedLine) {
 		}
 		return
 	}
-	it, err := memory.New(line.ID, line.Kind, s.l.scope, withoutPrivate(line.Text), memory.Source{}, s.l.seen(line.Created))
+	text, at := withoutPrivate(line.Text), s.l.seen(line.Created)
+	it, err := memory.New(line.ID, line.Kind, s.l.scope, text, memory.Source{}, at)
 	if err != nil {
 		s.read = append(s.read, fmt.Sprintf("%s: %s: not read: %v", sharedFile, line.ID, err))
 		return
@@ -237,7 +240,8 @@ func (s *sharer) ask(line *sharedLine) {
 	if err != nil {
 		return
 	}
-	r := &Record{Item: it, Detail: Detail{Shares: line.ID, Offer: FromFile, Why: oneLine(line.Why), Changed: line.Changed}}
+	detail := Detail{Shares: line.ID, Offer: FromFile, Why: oneLine(line.Why), Changed: line.Changed}
+	r := &Record{Item: it, Detail: detail}
 	s.l.records = append(s.l.records, r)
 	s.read = append(s.read, fmt.Sprintf("%s: %s is to review: %s", sharedFile, r.ID, r.Text))
 }
@@ -250,7 +254,8 @@ const mostShared = 1 << 20
 func (b *Book) readShared() ([]byte, error) {
 	text, err := b.tree().Read(sharedFile)
 	if len(text) > mostShared {
-		err = fmt.Errorf("%s: it is larger than %d MB: take records out of it", filepath.Join(b.repo.Root, sharedFile), mostShared>>20)
+		path := filepath.Join(b.repo.Root, sharedFile)
+		err = fmt.Errorf("%s: it is larger than %d MB: take records out of it", path, mostShared>>20)
 	}
 	return text, err
 }

@@ -31,8 +31,10 @@ type sharedLine struct {
 
 // sharedLineOf returns a record as a line.
 func sharedLineOf(r *Record) sharedLine {
-	return sharedLine{ID: r.ID, Kind: r.Kind, Text: r.Text, Why: r.Why, Revisit: r.Revisit, Created: r.Created.UTC(), Changed: r.Changed.UTC(),
-		Archived: r.Item.State() == memory.Archived, Reason: r.Reason}
+	return sharedLine{
+		ID: r.ID, Kind: r.Kind, Text: r.Text, Why: r.Why, Revisit: r.Revisit, Created: r.Created.UTC(),
+		Changed: r.Changed.UTC(), Archived: r.Item.State() == memory.Archived, Reason: r.Reason,
+	}
 }
 
 // Sum returns a hash of a line.

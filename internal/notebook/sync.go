@@ -27,7 +27,8 @@ func (b *Book) Init(ctx context.Context) (Report, error) {
 		if err := b.tree().Mkdir(b.o.Settings.Dir, 0o700); err != nil {
 			return Report{}, err
 		}
-		if err := b.tree().Replace(b.file(".gitignore"), nil, []byte(ignore)); err != nil && !errors.Is(err, errChanged) {
+		err := b.tree().Replace(b.file(".gitignore"), nil, []byte(ignore))
+		if err != nil && !errors.Is(err, errChanged) { // errChanged: there is one
 			return Report{}, err
 		}
 	}
@@ -213,7 +214,10 @@ func (b *Book) Render(ctx context.Context) (map[string]string, error) {
 
 // view returns what files are made from.
 func (l *ledger) view(zone *time.Location, count func(string) int) *view {
-	v := &view{Records: l.records, Pages: l.pages(), Zone: zone, Keep: l.set.Triggers.TaskArchive.Keep, Metrics: l.set.Metrics, Unloaded: map[string]int{}}
+	v := &view{
+		Records: l.records, Pages: l.pages(), Zone: zone,
+		Keep: l.set.Triggers.TaskArchive.Keep, Metrics: l.set.Metrics, Unloaded: map[string]int{},
+	}
 	size := 0
 	for i, r := range l.loaded() {
 		if size += count(ruleLine(r)); size > l.set.RuleTokens {
