@@ -7,13 +7,13 @@ import (
 
 // The block of settings is read as it stands, and what differs from the defaults is in force.
 func TestParse(t *testing.T) {
-	const seed = `{"other": 1, "compaction": {"enabled": true, "triggers": {
+	const file = `{"other": 1, "compaction": {"enabled": true, "triggers": {
 		"sessionTokens": {"enabled": true, "threshold": 80000, "description": "x"},
 		"observationAge": {"enabled": true, "archiveAfterDays": 21, "escalateAfterConfirmations": 6},
 		"taskArchive": {"enabled": true, "keepRecentCount": 15, "archiveAfterSessions": 30}},
 		"summaryModel": "haiku", "summaryPrompt": "Summarize.", "archiveFormat": "markdown-table",
 		"preserveTokenMetrics": false, "monthlyReview": false, "auto_escalate": true}}`
-	s, found, err := parseSettings([]byte(seed), false)
+	s, found, err := parseSettings([]byte(file), false)
 	if err != nil || !found {
 		t.Fatal(found, err)
 	}

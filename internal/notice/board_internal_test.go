@@ -13,7 +13,7 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// 004-33: hooks are told of flushes and of budgets, in facts.
+// Hooks are told of flushes and of budgets, in facts.
 func TestHooksAreToldOfFlushesAndBudgets(t *testing.T) {
 	var got []string
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
