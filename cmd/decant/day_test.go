@@ -70,7 +70,7 @@ func TestTheDayOfEightTasks(t *testing.T) {
 		{"compact", "--preset", "coding-session-50", "-o", out, name},
 		{"notebook", "init", "--dir", dir, "--db", db},
 		{"notebook", "learn", "--dir", dir, "--db", db, name},
-		{"notebook", "compress-context", "--observations", "--tasks", "--dir", dir, "--db", db},
+		{"notebook", "scan", "--observations", "--tasks", "--dir", dir, "--db", db},
 	} {
 		var said bytes.Buffer
 		if code := run(args, &streams{in: strings.NewReader(""), out: &said, err: &said, width: 80}); code != 0 {

@@ -7,8 +7,6 @@ import (
 	"io"
 	"sync"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/mcpserver"
 	"github.com/decantdev/decant/internal/notebook"
@@ -17,8 +15,8 @@ import (
 )
 
 type mcpCmd struct {
-	Write   bool   `help:"Also offer the tools that change something: observe, confirm, remember, forget and pour."`
-	Project string `placeholder:"DIR" help:"Folder of the project whose rules and memories are meant. Default: the working directory."`
+	Write   bool   `help:"Also offer tools that write: observe, confirm, remember, forget and pour."`
+	Project string `placeholder:"DIR" help:"Serve the rules and memories of the project in this folder. Default: the working directory."`
 	catalogFlag
 	dbFlag
 }
@@ -39,21 +37,20 @@ func (c *mcpCmd) Run(s *streams) error {
 		Scope: scope, Notebook: own, Read: []memory.Scope{own, scope, {Level: memory.User}}, Write: c.Write, Version: versionOf(buildInfo()),
 		Pour: func(ctx context.Context, k store.Key, focus string) (string, error) { return c.pour(ctx, &o, k, focus) },
 	})
-	d := newDialogue(s.in, s.out)
-	err = server.Run(context.Background(), &sdk.IOTransport{Reader: d, Writer: d})
+	err = server.Run(context.Background(), mcpserver.Stdio(s.in, s.out))
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
 	return errors.Join(err, o.close())
 }
 
-// projectScope returns where what is remembered of a project is kept. An empty folder is the working directory.
+// projectScope returns the scope of a project's memories. An empty folder is the working directory.
 func projectScope(dir string) (memory.Scope, error) {
 	root, err := rootOf(dir)
 	return memory.Scope{Level: memory.Project, Name: root}, err
 }
 
-// An opener opens the database when it is needed first, so that a server can be started before there is one.
+// An opener opens the database on first use, so that a server can start before the database exists.
 type opener struct {
 	flags  *dbFlag
 	mu     sync.Mutex
@@ -89,7 +86,7 @@ func (o *opener) close() error {
 	return o.db.Close()
 }
 
-// pour pours a conversation and says what came of it.
+// pour pours a conversation and returns the result in words.
 func (c *mcpCmd) pour(ctx context.Context, o *opener, k store.Key, focus string) (string, error) {
 	db, _, err := o.open(ctx)
 	if err != nil {

@@ -18,19 +18,19 @@ import (
 )
 
 type memoryCmd struct {
-	List    memoryListCmd    `cmd:"" help:"List what is remembered."`
-	Show    memoryShowCmd    `cmd:"" help:"Print one memory with what it is known from."`
-	Forget  memoryForgetCmd  `cmd:"" help:"Delete memories without a trace in the database."`
-	Restore memoryRestoreCmd `cmd:"" help:"Take archived memories into use again."`
-	Export  memoryExportCmd  `cmd:"" help:"Write all memories with their evidence, one JSON object on each line."`
+	List    memoryListCmd    `cmd:"" help:"List or search memories: those of chats and conversations, and the records of notebooks."`
+	Show    memoryShowCmd    `cmd:"" help:"Print a memory and its sources."`
+	Forget  memoryForgetCmd  `cmd:"" help:"Delete memories for good."`
+	Restore memoryRestoreCmd `cmd:"" help:"Make archived memories active again."`
+	Export  memoryExportCmd  `cmd:"" help:"Write all memories with their evidence as JSON, one on each line."`
 }
 
 type memoryListCmd struct {
-	Words    []string `arg:"" optional:"" help:"Words to look for, best matches first. Names are found by their parts, too."`
-	Session  string   `placeholder:"ID" help:"Only what comes from this conversation, or was confirmed there."`
-	Project  string   `placeholder:"NAME" help:"Only what is remembered of this project."`
+	Words    []string `arg:"" optional:"" help:"Words to search for, best matches first. Parts of names match, too."`
+	Session  string   `placeholder:"ID" help:"Only memories that come from this conversation or were confirmed there."`
+	Project  string   `placeholder:"NAME" help:"Only memories of this project."`
 	Kind     string   `placeholder:"KIND" default:"any" enum:"any,memory,observation,rule,task,error" help:"Only this kind: memory, observation, rule, task or error."`
-	Archived bool     `help:"Also list what is archived."`
+	Archived bool     `help:"Also list archived memories."`
 	Limit    int      `default:"100" help:"List at most this many."`
 	JSON     bool     `name:"json" help:"Print JSON."`
 	allFlag
@@ -57,8 +57,8 @@ func (c *memoryListCmd) Run(s *streams) error {
 	})
 }
 
-// found returns what the flags select, but for its kind.
-func (c *memoryListCmd) found(ctx context.Context, db store.Store) ([]lookup.Memory, error) {
+// found returns the memories that the flags select, of any kind.
+func (c *memoryListCmd) found(ctx context.Context, db *sqlite.DB) ([]lookup.Memory, error) {
 	tenants, err := c.Tenant.chosen(ctx, db, &c.allFlag)
 	if err != nil {
 		return nil, err
@@ -101,15 +101,15 @@ func (c *memoryShowCmd) Run(s *streams) error {
 	})
 }
 
-// remembered returns the items that names mean, and their tenant.
-func remembered(ctx context.Context, db store.Store, f *dbFlag, names ...string) (tenant string, items []memory.Item, err error) {
+// remembered returns the items with the given ids or beginnings of ids, and their tenant.
+func remembered(ctx context.Context, db *sqlite.DB, f *dbFlag, names ...string) (tenant string, items []memory.Item, err error) {
 	if tenant, err = f.Tenant.one(ctx, db); err != nil {
 		return "", nil, err
 	}
 	for _, name := range names {
 		it, err := lookup.OneMemory(ctx, db, tenant, name)
 		if errors.Is(err, store.ErrNotFound) {
-			return "", nil, inputError{fmt.Errorf("nothing is remembered as %q: \"decant memory list --archived\" shows what is", name)}
+			return "", nil, inputError{fmt.Errorf("there is no memory %q: \"decant memory list --archived\" lists them", name)}
 		}
 		if err != nil {
 			return "", nil, inputError{err}
@@ -122,12 +122,11 @@ func remembered(ctx context.Context, db store.Store, f *dbFlag, names ...string)
 type memoryForgetCmd struct {
 	ID     []string `arg:"" help:"Ids of the memories, or the beginnings of them."`
 	Yes    bool     `short:"y" help:"Do not ask for confirmation."`
-	DryRun bool     `help:"Say what would be removed, and remove nothing."`
+	DryRun bool     `help:"Print what would be deleted, and delete nothing."`
 	dbFlag
 }
 
-// Run removes memories and leaves nothing of their texts in the files of the database. The conversations that they come
-// from stay.
+// Run deletes memories, and their texts from the files of the database. Their conversations stay.
 func (c *memoryForgetCmd) Run(s *streams) error {
 	return c.with(func(ctx context.Context, db store.Store) error {
 		tenant, items, err := remembered(ctx, db, &c.dbFlag, c.ID...)
@@ -153,8 +152,8 @@ func (c *memoryForgetCmd) Run(s *streams) error {
 	})
 }
 
-// forget does it, and says what a search for the removed texts has found.
-func (c *memoryForgetCmd) forget(ctx context.Context, s *streams, db store.Store, f store.Forgetting) error {
+// forget deletes, and reports what a search for the deleted texts found.
+func (c *memoryForgetCmd) forget(ctx context.Context, s *streams, db *sqlite.DB, f store.Forgetting) error {
 	var done *store.Collected
 	err := s.working("forgetting", func() (err error) {
 		done, err = db.Forget(ctx, f)
@@ -192,7 +191,7 @@ func (c *memoryRestoreCmd) Run(s *streams) error {
 			if err := audited(ctx, db, act("memory restore", tenant, it.ID, "")); err != nil {
 				return err
 			}
-			fmt.Fprintf(s.err, "%s is in use again\n", it.ID)
+			fmt.Fprintf(s.err, "%s is active again\n", it.ID)
 		}
 		return nil
 	})

@@ -33,9 +33,8 @@ func TestNotebookReview(t *testing.T) {
 	notebook(none, false, "init")
 	for n := range 3 {
 		text := fmt.Sprintf("pattern number %d", n)
-		notebook(none, false, "observe", text)
-		for range 5 {
-			notebook(none, false, "confirm", text)
+		for range 6 {
+			notebook(none, false, "observe", text)
 		}
 	}
 	if out := notebook(none, false, "review"); strings.Contains(out, "[y,n") || strings.Count(out, "pattern number") < 3 {
@@ -58,7 +57,7 @@ func TestNotebookReview(t *testing.T) {
 	if err != nil || strings.Count(string(rules), "## Rule #") != 2 || !strings.Contains(string(rules), "another text") {
 		t.Errorf("%v\n%s", err, rules)
 	}
-	if out := notebook(none, false, "review"); !strings.Contains(out, "nothing waits") {
+	if out := notebook(none, false, "review"); !strings.Contains(out, "nothing to review") {
 		t.Errorf("afterwards:\n%s", out)
 	}
 }

@@ -4,67 +4,79 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/decantdev/decant/internal/notebook"
-	"github.com/decantdev/decant/internal/notebook/record"
-	"github.com/decantdev/decant/internal/notebook/scan"
+	"github.com/decantdev/decant/internal/plainfile"
 	"github.com/decantdev/decant/internal/report"
 )
 
 type notebookLearnCmd struct {
-	Files      []string `arg:"" optional:"" name:"file" help:"Session files. Default: those of this repository that have changed since they were last read."`
-	Since      age      `placeholder:"AGE" help:"Also sessions that were read before, if they changed in the last 30d, 12h, ..."`
-	Checkpoint bool     `help:"The sessions are about to be compacted: note what they have come to."`
+	Files      []string `arg:"" optional:"" name:"file" help:"Session files, or Markdown files: CLAUDE.md, AGENTS.md, DONE.md. Default: sessions of this repository that changed since they were last read."`
+	Since      age      `placeholder:"AGE" help:"Also read sessions again that changed in the last 30d, 12h, ..."`
+	Checkpoint bool     `help:"The sessions are about to be compacted: record their state in CONTEXT_ARCHIVE.md."`
 	notebookFlag
 }
 
-// Run takes over what sessions say.
+// Run learns from sessions and imports Markdown files.
 func (c *notebookLearnCmd) Run(s *streams) error {
-	return c.book(func(ctx context.Context, b *notebook.Book) error {
-		before, err := c.files(ctx, s, b)
-		if err != nil {
-			return err
-		}
-		l, err := learn(ctx, s, b, c.Files, c.Since.since(time.Now()))
-		if err != nil {
-			return err
-		}
-		if c.Checkpoint {
-			if err := c.checkpoint(ctx, s, b); err != nil {
-				return err
+	return c.changing(s, func(ctx context.Context, b *notebook.Book) (func() error, error) {
+		var sessions []string
+		for _, name := range c.Files {
+			if !strings.EqualFold(filepath.Ext(name), ".md") {
+				sessions = append(sessions, name)
+				continue
+			}
+			if err := importFile(ctx, s, b, name); err != nil {
+				return nil, inputError{fmt.Errorf("%s: %w", name, err)}
 			}
 		}
-		if c.JSON {
-			return writeJSON(s.out, l)
+		if len(c.Files) > 0 && len(sessions) == 0 {
+			return func() error { return nil }, nil
 		}
-		if c.DryRun {
-			return c.diff(ctx, s, b, before)
+		l, err := learn(ctx, s, b, sessions, c.Since.since(time.Now()))
+		for _, name := range sessions {
+			if err == nil && c.Checkpoint {
+				err = c.checkpoint(ctx, s, b, &sessionFile{path: name})
+			}
 		}
-		return writeLearned(s, l)
+		return func() error {
+			if c.JSON {
+				return writeJSON(s.out, l)
+			}
+			return writeLearned(s, l)
+		}, err
 	})
 }
 
-// checkpoint notes what the named sessions have come to.
-func (c *notebookLearnCmd) checkpoint(ctx context.Context, s *streams, b *notebook.Book) error {
-	for _, name := range c.Files {
-		if err := c.archive(ctx, s, b, &sessionFile{path: name}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// mostImport is the size limit of an imported file, in bytes.
+const mostImport = 16 << 20
 
-func writeLearned(s *streams, l notebook.Learned) error {
-	_, err := fmt.Fprintf(s.out, "%s read: %s, %s, %s, %s completed\n", report.Count(l.Sessions, "session"), report.Count(l.Observations, "new observation"),
-		report.Count(l.Confirmations, "confirmation"), report.Count(l.Contradictions, "contradiction"), report.Count(l.Tasks, "task"))
+// importFile records what a Markdown file says. The file is not changed.
+func importFile(ctx context.Context, s *streams, b *notebook.Book, name string) error {
+	text, err := plainfile.Read(name, mostImport)
+	if err != nil {
+		return err
+	}
+	n, err := b.Import(ctx, name, string(text))
+	if err == nil {
+		s.note("%s: %s", name, report.Count(n, "new record"))
+	}
 	return err
 }
 
-// learn lets a notebook learn from session files; from none: from those of its repository that have changed since a time, or
-// since they were last read if it is zero.
+func writeLearned(s *streams, l notebook.Learned) error {
+	_, err := fmt.Fprintf(s.out, "%s read: %s, %s, %s, %s completed\n",
+		report.Count(l.Sessions, "session"), report.Count(l.Observations, "new observation"),
+		report.Count(l.Confirmations, "confirmation"), report.Count(l.Contradictions, "contradiction"),
+		report.Count(l.Tasks, "task"))
+	return err
+}
+
+// learn lets a notebook learn from session files. Without files it reads the sessions of the repository that
+// changed since a time; the zero time means since they were last read.
 func learn(ctx context.Context, s *streams, b *notebook.Book, files []string, since time.Time) (notebook.Learned, error) {
 	var found []sessionFile
 	for _, name := range files {
@@ -80,7 +92,8 @@ func learn(ctx context.Context, s *streams, b *notebook.Book, files []string, si
 				since = state.Since
 			}
 		}
-		if found, err = ownSessions(ctx, b, since); err != nil || len(found) == 0 {
+		own := func(dir string) bool { return b.Owns(ctx, dir) }
+		if found, err = recordedSessions(own, since); err != nil || len(found) == 0 {
 			return notebook.Learned{}, err
 		}
 	}
@@ -91,63 +104,76 @@ func learn(ctx context.Context, s *streams, b *notebook.Book, files []string, si
 	return b.Learn(ctx, ss)
 }
 
-// ownSessions returns the files of the sessions in a notebook's repository that have changed since a time.
-func ownSessions(ctx context.Context, b *notebook.Book, since time.Time) (out []sessionFile, err error) {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return nil, err
+type notebookScanCmd struct {
+	SessionNow   bool `help:"Compact the running session now."`
+	Observations bool `help:"Run the weekly scan now: archive observations that were not confirmed for long."`
+	Tasks        bool `help:"Run the monthly scan now: archive all but the newest completed tasks."`
+	notebookFlag
+}
+
+// Run scans what is due, or what the flags name.
+func (c *notebookScanCmd) Run(s *streams) error {
+	if c.SessionNow {
+		if err := c.session(s); err != nil || !c.Observations && !c.Tasks {
+			return err
+		}
 	}
-	homes := sessionHomes(os.Getenv, home)
-	own := map[string]bool{}
-	for i := range homes {
-		files, err := homes[i].files()
+	return c.changing(s, func(ctx context.Context, b *notebook.Book) (func() error, error) {
+		learned, err := learn(ctx, s, b, nil, time.Time{})
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range files {
-			if f.changed.Before(since) {
-				continue
-			}
-			dir := f.directory()
-			is, known := own[dir]
-			if !known {
-				is = b.Owns(ctx, dir)
-				own[dir] = is
-			}
-			if is {
-				out = append(out, f)
-			}
+		var r notebook.Report
+		if c.Observations || c.Tasks {
+			r, err = b.Scan(ctx, c.Observations, c.Tasks)
+		} else {
+			r, err = b.CatchUp(ctx)
 		}
-	}
-	return out, nil
+		return func() error { return c.write(s, learned, &r) }, err
+	})
 }
 
-// why says in a phrase why somebody is asked about an observation.
-func why(r *record.Record) string {
-	where := "in " + report.Count(max(1, r.Asked), "session")
-	switch r.Offer {
-	case string(scan.Correction):
-		return "you corrected this " + where
-	case string(scan.Order):
-		return "you said that this holds " + where
-	case string(scan.Request):
-		return "you asked for this or the like " + where
-	case record.Procedure, record.FromFile:
-		if r.Shares != "" {
-			return strings.TrimSuffix("it is shared in .decant/shared.jsonl: "+r.Why, ": ")
-		}
-		return r.Why
+// write prints what a scan did.
+func (c *notebookScanCmd) write(s *streams, learned notebook.Learned, r *notebook.Report) error {
+	if c.JSON {
+		return writeJSON(s.out, r)
 	}
-	return "confirmed " + report.Count(r.Times, "time") + " in " + report.Count(r.Sessions(), "session")
+	if learned.Sessions > 0 {
+		if err := writeLearned(s, learned); err != nil {
+			return err
+		}
+	}
+	if len(r.Runs) == 0 {
+		fmt.Fprintln(s.out, "no scan is due")
+	}
+	for _, run := range r.Runs {
+		fmt.Fprintf(s.out, "%s, due %s: %d escalated, %d archived, %d tasks archived\n",
+			run.Schedule, run.Due.Local().Format(time.DateOnly), run.Escalated, run.Archived, run.Tasks)
+	}
+	if r.Ready > 0 {
+		fmt.Fprintf(s.out, "%s to decide on: decant notebook review\n", report.Count(r.Ready, "observation"))
+	}
+	return nil
 }
 
-// writeOffer prints an observation with its evidence.
-func writeOffer(s *streams, r *record.Record) {
-	fmt.Fprintf(s.out, "%s %s\n    %s\n", r.ID, report.Visible(r.Text), why(r))
-	for _, q := range r.Quotes {
-		fmt.Fprintf(s.out, "    %s\n", report.Visible(q))
+// session records the state of the newest session, and pours it if it goes through the gateway.
+func (c *notebookScanCmd) session(s *streams) error {
+	f, err := recordedSession("last")
+	if err != nil {
+		return err
 	}
-	for _, c := range r.Confirmations[max(0, len(r.Confirmations)-5):] {
-		fmt.Fprintf(s.out, "    confirmed %s “%s”\n", c.Time.Local().Format(time.DateOnly), report.Visible(c.Evidence))
+	if !c.DryRun {
+		err := c.book(func(ctx context.Context, b *notebook.Book) error { return c.checkpoint(ctx, s, b, &f) })
+		if err != nil {
+			return err
+		}
+		s.note("the state of session %s is in CONTEXT_ARCHIVE.md", f.id)
 	}
+	pour := pourCmd{}
+	pour.dbFlag, pour.Session, pour.DryRun = c.dbFlag, f.id, c.DryRun
+	if err := pour.Run(s); err != nil {
+		s.warn(err)
+		s.note("a session that does not go through Decant's gateway is compacted by its own client: /compact")
+	}
+	return nil
 }

@@ -1,127 +1,129 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"io"
-	"io/fs"
-	"os"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/decantdev/decant/internal/figure"
 	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/internal/notebook"
-	"github.com/decantdev/decant/internal/notebook/monthly"
-	"github.com/decantdev/decant/internal/notebook/record"
+	"github.com/decantdev/decant/internal/notebook/scan"
+	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
 )
 
 type notebookReportCmd struct {
-	Files    []string `arg:"" optional:"" name:"file" help:"Session files. Default: those that Claude Code, Codex and pi keep of the project in the current directory."`
-	Month    month    `placeholder:"MONTH" help:"The month: 2026-10. Without a value, the current one. Default: the month of yesterday, so that the 1st has the whole month before."`
-	All      bool     `help:"Sessions of all projects."`
-	JSON     bool     `name:"json" help:"Print JSON."`
-	Markdown bool     `help:"Print Markdown."`
-	HTML     string   `name:"html" placeholder:"FILE" help:"Write an HTML page. It needs no network."`
+	Session  string `arg:"" optional:"" help:"Sum up this session instead of a month: its file, its id or the beginning of it, or last."`
+	Month    month  `placeholder:"MONTH" help:"The month: 2026-10. Without a value, the current one. Default: the month of yesterday."`
+	All      bool   `help:"Sessions of all projects."`
+	Markdown bool   `help:"Print Markdown."`
+	HTML     string `name:"html" placeholder:"FILE" help:"Write an HTML page. It needs no network."`
 	catalogFlag
-	dbFlag
+	notebookFlag
 }
 
-// Run sums up a month.
+// Run sums up a month or a session.
 func (c *notebookReportCmd) Run(s *streams) error {
+	if c.Session != "" {
+		return c.card(s)
+	}
 	now := time.Now().UTC()
-	if !c.Month.given {
-		c.Month.first = monthOf(now.AddDate(0, 0, -1))
+	if !c.Month.given { // on the 1st, the whole month before
+		yesterday := now.AddDate(0, 0, -1)
+		c.Month.first = time.Date(yesterday.Year(), yesterday.Month(), 1, 0, 0, 0, 0, time.UTC)
 	}
 	p := c.Month.period(now)
-	ss, err := sessionChoice{files: c.Files, all: c.All, since: p.From}.read(s)
-	if err != nil {
-		return err
+	return c.bookIn(func(ctx context.Context, b *notebook.Book, db *sqlite.DB, tenant string) error {
+		ss, err := c.sessions(ctx, s, b, p.From)
+		if err != nil {
+			return err
+		}
+		v := scan.MonthValues{Month: p.From, Sessions: ss}
+		if err := c.records(ctx, &v, db, tenant, p); err != nil {
+			return err
+		}
+		if err := c.ledger(ctx, &v, db, p); err != nil {
+			return err
+		}
+		return c.print(s, scan.NewMonth(v))
+	})
+}
+
+// sessions reads the sessions that changed since a time, oldest first.
+func (c *notebookReportCmd) sessions(ctx context.Context, s *streams, b *notebook.Book, since time.Time) (out []scan.Session, err error) {
+	own := func(dir string) bool { return c.All || b.Owns(ctx, dir) }
+	found, err := recordedSessions(own, since)
+	if err != nil || len(found) == 0 {
+		return nil, err
 	}
-	v := monthly.Values{Month: p.From, Sessions: ss}
-	if err := c.stored(&v, p); err != nil {
-		return err
-	}
-	r := monthly.New(v)
+	err = s.working("reading "+report.Count(len(found), "session"), func() error {
+		out = readSessions(s, found)
+		return nil
+	})
+	slices.SortStableFunc(out, func(a, b scan.Session) int { return a.Start.Compare(b.Start) })
+	return out, err
+}
+
+func (c *notebookReportCmd) print(s *streams, r *scan.Month) error {
 	if c.HTML != "" {
 		if err := s.output(c.HTML, r.WriteHTML); err != nil {
 			return err
 		}
 	}
-	return c.print(s.out, r)
-}
-
-// monthOf returns the first moment of a month.
-func monthOf(t time.Time) time.Time {
-	return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
-}
-
-func (c *notebookReportCmd) print(w io.Writer, r *monthly.Report) error {
 	switch {
 	case c.JSON:
-		return writeJSON(w, r)
+		return writeJSON(s.out, r)
 	case c.Markdown:
-		return r.WriteMarkdown(w)
+		return r.WriteMarkdown(s.out)
 	}
-	return r.WriteText(w)
+	return r.WriteText(s.out)
 }
 
-// stored adds what the database holds about the month, if there is one.
-func (c *notebookReportCmd) stored(v *monthly.Values, p lookup.Period) error {
+// ledger adds what the gateway's requests cost in the month.
+func (c *notebookReportCmd) ledger(ctx context.Context, v *scan.MonthValues, db *sqlite.DB, p lookup.Period) error {
 	catalog, err := c.models()
 	if err != nil {
 		return err
 	}
-	if missing, err := c.missing(); err != nil || missing {
-		return err
+	l, err := (&reportCmd{dbFlag: c.dbFlag}).ledger(ctx, db, catalog, p)
+	if err == nil && l.Requests > 0 {
+		v.Ledger = &scan.MonthLedger{
+			Conversations: l.Conversations, Compacted: l.Compacted, Requests: l.Requests, Recovered: l.Recovered,
+			Without: l.Bare, Spent: l.Spent, Saved: l.Saved,
+			ReadAgain: l.ReadAgain, ReadAgainTokens: l.ReadAgainTokens, Rewritten: l.Rewritten,
+		}
 	}
-	return c.with(func(ctx context.Context, db store.Store) error {
-		l, err := (&reportCmd{dbFlag: c.dbFlag}).ledger(ctx, db, catalog, p)
+	return err
+}
+
+// records adds the notebook's rules and what changed in the month; with --all those of all notebooks.
+func (c *notebookReportCmd) records(ctx context.Context, v *scan.MonthValues, db *sqlite.DB, tenant string, p lookup.Period) error {
+	q := store.MemoryQuery{Tenant: tenant, Archived: true}
+	if !c.All {
+		here, err := notebook.ScopeOf(c.Dir)
 		if err != nil {
 			return err
 		}
-		if l.Requests > 0 {
-			v.Ledger = &monthly.Ledger{Conversations: l.Conversations, Compacted: l.Compacted, Requests: l.Requests, Recovered: l.Recovered,
-				Without: l.Bare, Spent: l.Spent, Saved: l.Saved, ReadAgain: l.ReadAgain, ReadAgainTokens: l.ReadAgainTokens, Rewritten: l.Rewritten}
-		}
-		q := store.MemoryQuery{Archived: true}
-		if q.Tenant, err = c.Tenant.one(ctx, db); err != nil {
-			return err
-		}
-		if !c.All {
-			here, err := notebook.ScopeOf(".")
-			if err != nil {
-				return err
-			}
-			q.Scopes = []memory.Scope{here}
-		}
-		items, err := db.Memories(ctx, q)
-		if err == nil {
-			err = fromMemory(v, items, p)
-		}
-		return err
-	})
+		q.Scopes = []memory.Scope{here}
+	}
+	items, err := db.Memories(ctx, q)
+	if err == nil {
+		err = fromMemory(v, items, p)
+	}
+	return err
 }
 
-// missing reports whether nothing was ever stored: the usual database does not exist. One that the user names must.
-func (c *notebookReportCmd) missing() (bool, error) {
-	settings, err := c.settings()
-	if err != nil || c.DB != "" || os.Getenv("DECANT_DB") != "" {
-		return false, err
-	}
-	path, err := databasePath(settings.DB)
-	if err != nil {
-		return false, err
-	}
-	_, err = os.Stat(path)
-	return errors.Is(err, fs.ErrNotExist), nil
-}
-
-// fromMemory adds the rules in force and what changed among records during the month. A rule that was taken back is in force for nobody.
-func fromMemory(v *monthly.Values, items []memory.Item, p lookup.Period) error {
+// fromMemory adds the active rules and counts what changed in the month.
+func fromMemory(v *scan.MonthValues, items []memory.Item, p lookup.Period) error {
 	in := func(t time.Time) bool { return !t.Before(p.From) && t.Before(p.To) }
 	for i := range items {
-		it, err := record.Of(items[i])
+		it, err := notebook.RecordOf(items[i])
 		if err != nil {
 			return err
 		}
@@ -129,11 +131,11 @@ func fromMemory(v *monthly.Values, items []memory.Item, p lookup.Period) error {
 			continue
 		}
 		if v.Records == nil {
-			v.Records = &monthly.Records{}
+			v.Records = &scan.MonthRecords{}
 		}
 		switch {
 		case it.Kind == memory.KindRule && it.Item.State() == memory.Active && it.Suspended.IsZero():
-			v.Rules = append(v.Rules, monthly.Rule{ID: it.ID, Text: it.Text, Since: it.Created})
+			v.Rules = append(v.Rules, scan.MonthRule{ID: it.ID, Text: it.Text, Since: it.Created})
 		case it.Kind == memory.KindObservation && in(it.Escalated):
 			v.Records.Escalated++
 		case it.Kind == memory.KindObservation && in(it.Archived):
@@ -143,4 +145,60 @@ func fromMemory(v *monthly.Values, items []memory.Item, p lookup.Period) error {
 		}
 	}
 	return nil
+}
+
+// card prints the measures of one recorded session.
+func (c *notebookReportCmd) card(s *streams) error {
+	f, err := recordedSession(c.Session)
+	if err != nil {
+		return err
+	}
+	one, err := readSession(s, &f)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return writeJSON(s.out, one)
+	}
+	return s.say(card(&one))
+}
+
+// card returns the measures of a session, a line each.
+func card(one *scan.Session) string {
+	var b strings.Builder
+	line := func(name, value string) { fmt.Fprintf(&b, "%-21s%s\n", name+":", value) }
+	line("Session ID", cmp.Or(one.ID, filepath.Base(one.File)))
+	b.WriteString(strings.Repeat("─", 29) + "\n")
+	line("Start", one.Start.Local().Format("2006-01-02 15:04"))
+	line("Time at work", (time.Duration(one.Active) * time.Second).String())
+	line("Requests", figure.Thousands(one.Requests))
+	line("Average tokens", figure.Thousands(one.Average))
+	line("Peak tokens", figure.Thousands(one.Peak))
+	done := 0
+	for i := range one.Tasks {
+		if one.Tasks[i].Done {
+			done++
+		}
+	}
+	line("Tasks completed", figure.Thousands(done))
+	if len(one.Compactions) == 0 {
+		line("Compaction trigger", "none")
+	}
+	for i, c := range one.Compactions {
+		fmt.Fprintf(&b, "\nCompaction %d, before message %d, by the client\n", i+1, c.Message)
+		if c.Before > 0 && c.After > 0 {
+			freed := c.Before - c.After
+			sizes := fmt.Sprintf("%s → %s", figure.Thousands(c.Before), figure.Thousands(c.After))
+			line("Tokens recovered", figure.Thousands(freed)+" ("+sizes+")")
+			line("Compression ratio", fmt.Sprintf("%.0f%% reduction", 100*float64(freed)/float64(c.Before)))
+		}
+		if c.Took > 0 {
+			line("Time to compact", fmt.Sprintf("%d s", c.Took))
+		}
+	}
+	if one.File != "" {
+		b.WriteString("\n")
+		line("Original transcript", one.File)
+	}
+	return b.String()
 }

@@ -7,8 +7,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/lookup"
-	"github.com/decantdev/decant/internal/notebook/monthly"
-	"github.com/decantdev/decant/internal/notebook/record"
+	"github.com/decantdev/decant/internal/notebook"
 	"github.com/decantdev/decant/internal/notebook/scan"
 	"github.com/decantdev/decant/memory"
 )
@@ -17,14 +16,14 @@ import (
 // nobody, one that was restored is.
 func TestRecordsOfAMonth(t *testing.T) {
 	day := func(month, n int) time.Time { return time.Date(2026, time.Month(month), n, 9, 0, 0, 0, time.UTC) }
-	item := func(kind memory.Kind, text string, archived, restored, escalated time.Time, d record.Detail) memory.Item {
+	item := func(kind memory.Kind, text string, archived, restored, escalated time.Time, d notebook.Detail) memory.Item {
 		t.Helper()
 		it, err := memory.New("m:"+text, kind, memory.Scope{Level: memory.Project, Name: "x"}, text, memory.Source{}, day(1, 1))
 		if err != nil {
 			t.Fatal(err)
 		}
 		it.Archived, it.Restored, it.Escalated = archived, restored, escalated
-		out, err := (&record.Record{Item: it, Detail: d}).Packed()
+		out, err := (&notebook.Record{Item: it, Detail: d}).Packed()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,18 +31,18 @@ func TestRecordsOfAMonth(t *testing.T) {
 	}
 	never := time.Time{}
 	items := []memory.Item{
-		item(memory.KindRule, "stands", never, never, never, record.Detail{}),
-		item(memory.KindRule, "suspended", never, never, never, record.Detail{Suspended: day(3, 1), Against: "no"}),
-		item(memory.KindRule, "gone", day(3, 2), never, never, record.Detail{}),
-		item(memory.KindRule, "restored", day(2, 2), day(2, 3), never, record.Detail{}),
-		item(memory.KindObservation, "escalated", never, never, day(3, 4), record.Detail{}),
-		item(memory.KindObservation, "escalated before", never, never, day(2, 4), record.Detail{}),
-		item(memory.KindObservation, "archived", day(3, 5), never, never, record.Detail{}),
-		item(memory.KindTask, "old task", day(3, 1), never, never, record.Detail{Task: &record.Task{Ref: "TASK-1"}}),
-		item(memory.KindTask, "older task", day(2, 1), never, never, record.Detail{Task: &record.Task{Ref: "TASK-2"}}),
-		item(memory.KindMemory, "a decision", day(3, 1), never, never, record.Detail{Type: record.Decision}),
+		item(memory.KindRule, "stands", never, never, never, notebook.Detail{}),
+		item(memory.KindRule, "suspended", never, never, never, notebook.Detail{Suspended: day(3, 1), Against: "no"}),
+		item(memory.KindRule, "gone", day(3, 2), never, never, notebook.Detail{}),
+		item(memory.KindRule, "restored", day(2, 2), day(2, 3), never, notebook.Detail{}),
+		item(memory.KindObservation, "escalated", never, never, day(3, 4), notebook.Detail{}),
+		item(memory.KindObservation, "escalated before", never, never, day(2, 4), notebook.Detail{}),
+		item(memory.KindObservation, "archived", day(3, 5), never, never, notebook.Detail{}),
+		item(memory.KindTask, "old task", day(3, 1), never, never, notebook.Detail{Task: &notebook.Task{Ref: "TASK-1"}}),
+		item(memory.KindTask, "older task", day(2, 1), never, never, notebook.Detail{Task: &notebook.Task{Ref: "TASK-2"}}),
+		item(memory.KindMemory, "a decision", day(3, 1), never, never, notebook.Detail{Type: notebook.DecisionType}),
 	}
-	var v monthly.Values
+	var v scan.MonthValues
 	if err := fromMemory(&v, items, lookup.Period{From: day(3, 1).Add(-9 * time.Hour), To: day(4, 1).Add(-9 * time.Hour)}); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +53,7 @@ func TestRecordsOfAMonth(t *testing.T) {
 	if got := strings.Join(names, ", "); got != "stands, restored" {
 		t.Errorf("in force are %s", got)
 	}
-	if want := (monthly.Records{Escalated: 1, Archived: 1, TasksArchived: 1}); *v.Records != want {
+	if want := (scan.MonthRecords{Escalated: 1, Archived: 1, TasksArchived: 1}); *v.Records != want {
 		t.Errorf("counted %+v, want %+v", *v.Records, want)
 	}
 }

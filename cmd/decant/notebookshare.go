@@ -4,26 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/decantdev/decant/internal/notebook"
-	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/memory"
 )
 
 type notebookShareCmd struct {
 	IDs     []string `arg:"" optional:"" name:"id" help:"Ids of rules (or #3) and decisions."`
-	All     bool     `help:"All rules and decisions that are in use."`
-	Remove  bool     `help:"Take them out of the file again; they stay in this notebook."`
-	Trust   bool     `xor:"trust" help:"From now on, rules that others share hold at once, without your yes to each."`
-	NoTrust bool     `xor:"trust" help:"Ask for a yes to each again."`
+	All     bool     `help:"Share all active rules and decisions."`
+	Remove  bool     `help:"Take them out of the file again. They stay in this notebook."`
+	Trust   bool     `xor:"trust" help:"From now on, apply rules that others share at once, without asking you."`
+	NoTrust bool     `xor:"trust" help:"Ask you about each shared rule again."`
 	notebookFlag
 }
 
 // Run shares records.
 func (c *notebookShareCmd) Run(s *streams) error {
 	if len(c.IDs) == 0 && !c.All && !c.Trust && !c.NoTrust {
-		return usageError{errors.New("say what: ids, --all, --trust or --no-trust")}
+		return usageError{errors.New("name ids, --all, --trust or --no-trust")}
 	}
 	return c.book(func(ctx context.Context, b *notebook.Book) error {
 		if _, err := c.files(ctx, s, b); err != nil {
@@ -42,18 +42,18 @@ func (c *notebookShareCmd) Run(s *streams) error {
 			}
 			ids = append(ids, shareable(items)...)
 		}
+		if len(ids) == 0 {
+			return nil
+		}
 		return c.share(ctx, s, b, ids)
 	})
 }
 
 // share shares records, or takes them back.
 func (c *notebookShareCmd) share(ctx context.Context, s *streams, b *notebook.Book, ids []string) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	do := b.Share
+	do, what := b.Share, "in .decant/shared.jsonl: commit it"
 	if c.Remove {
-		do = b.Unshare
+		do, what = b.Unshare, "taken out of .decant/shared.jsonl"
 	}
 	changes, err := do(ctx, ids)
 	if err != nil {
@@ -62,10 +62,6 @@ func (c *notebookShareCmd) share(ctx context.Context, s *streams, b *notebook.Bo
 	if c.DryRun {
 		return printChanges(s, changes)
 	}
-	what := "in .decant/shared.jsonl: commit it"
-	if c.Remove {
-		what = "taken out of .decant/shared.jsonl"
-	}
 	_, err = fmt.Fprintf(s.out, "%s %s\n", report.Count(len(ids), "record"), what)
 	return err
 }
@@ -73,9 +69,35 @@ func (c *notebookShareCmd) share(ctx context.Context, s *streams, b *notebook.Bo
 // shareable returns the ids of the rules and decisions among items.
 func shareable(items []memory.Item) (ids []string) {
 	for i := range items {
-		if r, err := record.Of(items[i]); err == nil && r.Shareable() {
+		if r, err := notebook.RecordOf(items[i]); err == nil && r.Shareable() {
 			ids = append(ids, r.ID)
 		}
 	}
 	return ids
+}
+
+type notebookPublishCmd struct {
+	Remove bool `help:"Delete the file and stop writing it."`
+	notebookFlag
+}
+
+// Run writes the rules where agents without the plugin read them.
+func (c *notebookPublishCmd) Run(s *streams) error {
+	return c.book(func(ctx context.Context, b *notebook.Book) error {
+		do := b.Publish
+		if c.Remove {
+			do = b.Unpublish
+		}
+		changes, err := do(ctx)
+		if err != nil {
+			return err
+		}
+		if c.DryRun {
+			return printChanges(s, changes)
+		}
+		for _, ch := range changes {
+			fmt.Fprintln(s.out, filepath.Join(b.Root(), ch.Name))
+		}
+		return nil
+	})
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/notebook"
-	"github.com/decantdev/decant/internal/notebook/settings"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
@@ -19,16 +18,16 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// How much a model that sums up a session is told and may say, and how long it may take.
+// Limits of a summary that a model writes.
 const (
-	mostTold    = 60_000 // tokens, of the newest messages
-	mostSummary = 1_500  // tokens
+	mostTold    = 60_000 // tokens of the newest messages that it reads
+	mostSummary = 1_500  // tokens that it writes
 	summaryTime = 2 * time.Minute
 )
 
-// archive notes in CONTEXT_ARCHIVE.md what a session has come to. The entry is quoted from calls and results. Where a model is
-// configured for own calls, it then writes the summary; if it fails, what is quoted stays.
-func (f *notebookFlag) archive(ctx context.Context, s *streams, b *notebook.Book, file *sessionFile) error {
+// checkpoint records the state of a session in CONTEXT_ARCHIVE.md, quoted from calls and results. If a model
+// is configured for Decant's own calls, it then writes the summary; if that fails, the quoted one stays.
+func (f *notebookFlag) checkpoint(ctx context.Context, s *streams, b *notebook.Book, file *sessionFile) error {
 	one, err := readSession(s, file)
 	if err == nil {
 		err = b.Checkpoint(ctx, &one)
@@ -37,11 +36,8 @@ func (f *notebookFlag) archive(ctx context.Context, s *streams, b *notebook.Book
 		return err
 	}
 	cfg, err := f.settings()
-	if err != nil {
+	if err != nil || !cfg.Summary.Configured() {
 		return err
-	}
-	if !cfg.Summary.Configured() {
-		return nil
 	}
 	text, err := f.ask(ctx, s, cfg, b.Settings(), file)
 	if err == nil {
@@ -49,13 +45,13 @@ func (f *notebookFlag) archive(ctx context.Context, s *streams, b *notebook.Book
 	}
 	if err != nil {
 		s.warn(err)
-		s.note("no model has summed up the session: its entry stands as it was quoted from calls and results")
+		s.note("no model summarized the session: its entry is quoted from calls and results")
 	}
 	return nil
 }
 
-// notes says which keys of the notebook's settings are not in force, and what to do about it.
-func (f *notebookFlag) notes(s *streams, set settings.Settings) {
+// notes prints which of the notebook's settings have no effect, and what to do about it.
+func (f *notebookFlag) notes(s *streams, set notebook.Settings) {
 	if l := set.Gateway(); l != "" {
 		s.note("%s", l)
 	}
@@ -67,8 +63,8 @@ func (f *notebookFlag) notes(s *streams, set settings.Settings) {
 	}
 }
 
-// ask has the configured model sum up a session.
-func (f *notebookFlag) ask(ctx context.Context, s *streams, cfg *config.Config, set settings.Settings, file *sessionFile) (text string, err error) {
+// ask asks the configured model for a summary of a session.
+func (f *notebookFlag) ask(ctx context.Context, s *streams, cfg *config.Config, set notebook.Settings, file *sessionFile) (text string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, summaryTime)
 	defer cancel()
 	doc, err := s.document(file.path, string(file.format))
@@ -92,7 +88,7 @@ func (f *notebookFlag) ask(ctx context.Context, s *streams, cfg *config.Config, 
 	if m, known := catalog.Lookup(set.Model); known {
 		r.Model = m.ID
 	} else if set.Model != "" {
-		s.note("compaction.summaryModel: %q is not the id of a known model: the one of summary.model in Decant's settings is asked", set.Model)
+		s.note("compaction.summaryModel: unknown model %q; using summary.model of Decant's settings", set.Model)
 	}
 	tenant, err := f.Tenant.one(ctx, db)
 	if err != nil {
@@ -105,8 +101,8 @@ func (f *notebookFlag) ask(ctx context.Context, s *streams, cfg *config.Config, 
 	return secret.Mask(a.Text), nil
 }
 
-// asker returns what asks the configured model.
-func (f *notebookFlag) asker(cfg *config.Config, db store.Store) (provider.Asker, error) {
+// asker returns the client of the configured model.
+func (f *notebookFlag) asker(cfg *config.Config, db *sqlite.DB) (provider.Asker, error) {
 	p, err := presetAt(cfg.Preset, cfg.Early)
 	if err != nil {
 		return nil, err
@@ -118,7 +114,7 @@ func (f *notebookFlag) asker(cfg *config.Config, db store.Store) (provider.Asker
 	return o.Models.Asker, nil
 }
 
-// spoken returns what was said in a session, the newest in at most so many tokens, without the output of tools.
+// spoken returns the newest texts of a session, in at most so many tokens, without the output of tools.
 func spoken(doc *wire.Document, most int) string {
 	count := token.For(token.Model{}).Count
 	var lines []string

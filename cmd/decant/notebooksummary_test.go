@@ -55,7 +55,7 @@ func TestSessionNowIsSummedUp(t *testing.T) {
 		must(err)
 		return string(text)
 	}
-	if out := command("compress-context", "--session-now", "--observations", "--tasks"); !strings.Contains(out, "CONTEXT_ARCHIVE.md") {
+	if out := command("scan", "--session-now", "--observations", "--tasks"); !strings.Contains(out, "CONTEXT_ARCHIVE.md") {
 		t.Errorf("it says %s", out)
 	}
 	if got := contexts(); !strings.Contains(got, "7b848b0") || !strings.Contains(got, "s1.jsonl") {

@@ -21,7 +21,7 @@ func TestPackagesGetReadyCheaply(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := exec.Command(self)
-	c.Args = []string{"decant", "notebook", "hook", "Stop"} // by this name the test's own program is the command
+	c.Args = []string{"decant", "notebook", "hook", "SessionEnd"} // by this name the test's own program is the command
 	c.Env, c.Stdin = append(os.Environ(), "GODEBUG=inittrace=1"), strings.NewReader("{}")
 	var said strings.Builder
 	c.Stderr = &said

@@ -13,7 +13,7 @@ import (
 const aboutCheckpoints = "List the checkpoints: places where older messages of a conversation were replaced by a record. Each has a handle (c:3) with which expand gives the original messages back. " +
 	"Without a conversation, those of the conversations that changed last."
 
-// How many conversations and checkpoints are looked at.
+// Limits of conversations and checkpoints.
 const (
 	fewCheckpoints  = 20
 	mostCheckpoints = 100
@@ -63,7 +63,7 @@ func (t *tools) checkpoints(ctx context.Context, in checkpointsInput) ([]string,
 	return []string{out}, nil
 }
 
-// chosen returns the conversation with a name, or those that changed last.
+// chosen returns the conversation with a name, or without one those that changed last.
 func (s *served) chosen(ctx context.Context, name string) ([]store.Summary, error) {
 	if name == "" {
 		return s.Conversations(ctx, store.Filter{Tenant: s.tenant, Limit: mostLookedAt})
@@ -78,7 +78,7 @@ func (s *served) chosen(ctx context.Context, name string) ([]store.Summary, erro
 // mostAbout is how many characters of a record are shown.
 const mostAbout = 120
 
-// about returns the beginning of what a record says, behind its heading.
+// about returns the beginning of a record, after its heading.
 func about(cp *decant.Checkpoint) string {
 	for line := range strings.Lines(masked(cp.Summary, 0, len(cp.Summary))) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "[") && !strings.HasPrefix(line, "#") {

@@ -9,20 +9,20 @@ import (
 	"unicode/utf8"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/notebook/record"
+	"github.com/decantdev/decant/internal/notebook"
 	"github.com/decantdev/decant/internal/typed"
 	"github.com/decantdev/decant/memory"
 )
 
 const aboutConfirm = "Confirm an observation or a rule with the user's own words. quote is what the user typed, word for word; it is looked up in the stored sessions. " +
-	"It counts once for each session, and not in the session that the observation comes from. What a tool, a file or you have said confirms nothing."
+	"It counts once for each session, and not in the session that the observation comes from. Words of tools, files and models do not count."
 
 type confirmInput struct {
 	ID    string `json:"id" jsonschema:"of the observation or rule, as the tool rules shows it"`
 	Quote string `json:"quote" jsonschema:"the user's words, exactly, at least 15 characters"`
 }
 
-// leastQuote is how many characters are quoted at least: "yes, do that" confirms anything.
+// leastQuote is the shortest quote in characters: "yes, do that" would confirm anything.
 const leastQuote = 15
 
 // confirm is the tool of that name.
@@ -49,13 +49,13 @@ func (t *tools) confirm(ctx context.Context, in confirmInput) ([]string, error) 
 	return []string{fmt.Sprintf("%s is confirmed by message %d of conversation %s.", it.ID, at.From, at.Conversation)}, err
 }
 
-// confirmed returns an item with one more confirmation; one of the notebook notes the session, too, so that a scan of the same
-// session does not count it again.
+// confirmed returns an item with one more confirmation. A record of the notebook also gets the session, so
+// that a later scan of the same session does not count it again.
 func (t *tools) confirmed(it memory.Item, c memory.Confirmation) (memory.Item, error) {
 	if it.Scope != t.Notebook {
 		return memory.Confirm(it, c), nil
 	}
-	r, err := record.Of(it)
+	r, err := notebook.RecordOf(it)
 	if err != nil {
 		return it, err
 	}
@@ -68,14 +68,14 @@ func (t *tools) confirmed(it memory.Item, c memory.Confirmation) (memory.Item, e
 	}
 	r.Item = memory.Confirm(it, c)
 	r.Suspended, r.Against = time.Time{}, ""
-	r.Seen = append(r.Seen, record.Seen{By: record.Person, Session: session, From: c.From, To: c.To, Time: c.Time})
+	r.Seen = append(r.Seen, notebook.Seen{By: notebook.Person, Session: session, From: c.From, To: c.To, Time: c.Time})
 	return r.Packed()
 }
 
-// errUnsaid means that the user has not said it.
+// errUnsaid means that the user did not say it.
 var errUnsaid = errors.New("the user has not typed that in any stored session: quote the user's words exactly, or let the user confirm it by hand")
 
-// said returns where the user has typed a text, in a session that may confirm the item.
+// said returns where the user typed a text, in a session that may confirm the item.
 func (t *tools) said(ctx context.Context, s *served, quote string, it *memory.Item) (memory.Source, error) {
 	o := t.originals
 	o.mu.Lock()
@@ -119,7 +119,7 @@ func (o *originals) sessions(it *memory.Item) map[string]bool {
 	return out
 }
 
-// key names the session of a conversation.
+// key returns the session of a conversation, or the conversation if it has none.
 func (t *talk) key() string {
 	if t.session == "" {
 		return t.id

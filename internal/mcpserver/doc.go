@@ -1,7 +1,7 @@
-// Package mcpserver serves what a store holds to agents, over the Model Context Protocol: passages of everything that was
-// said and shown before, the originals behind handles, checkpoints, rules, and memories.
+// Package mcpserver serves a store to agents over the Model Context Protocol: passages of earlier messages
+// and tool results, the originals behind handles, checkpoints, rules and memories.
 //
-// What a tool returns is bounded and says how to get more. Nothing is written unless the options allow it, and nothing of
-// another tenant is reached. Passages are quoted as what they are, data from earlier; a model's word confirms nothing: the
-// tool confirm looks the user's words up in the store.
+// Results are limited in size and say how to get more. Nothing is written unless the options allow it, and
+// other tenants cannot be reached. Passages are marked as data from earlier. A model cannot confirm a rule:
+// the tool confirm looks for the user's own words in the store.
 package mcpserver

@@ -16,7 +16,7 @@ import (
 
 const aboutExpand = "Get an original back by its handle: d:1f2e3d4c is one text (a command's output, a file that was read, a message), c:3 all messages that checkpoint 3 replaced, " +
 	"m2-m80 the messages behind a record that begins with [Decant record of m2-m80. " +
-	"Handles stand in what recall and checkpoints return, and in places where Decant has left something out. Returns the exact text, at most 16000 bytes at a time; offset continues."
+	"Recall and checkpoints return handles; you also find them where Decant left something out. Returns the exact text, at most 16000 bytes at a time; offset continues."
 
 // mostExpanded is how many bytes of an original are returned at a time.
 const mostExpanded = 16_000
@@ -49,8 +49,8 @@ func (t *tools) expand(ctx context.Context, in expandInput) ([]string, error) {
 	return []string{whole[from:to], note + "]"}, nil
 }
 
-// recorded puts the handle of a checkpoint, and its conversation, in place of the messages that a record says it is of. A model
-// reads these in its context, where the number of the checkpoint does not stand.
+// recorded replaces a handle such as m2-m80 by that of the checkpoint and its conversation. The record in a
+// model's context names the messages, not the number of the checkpoint.
 func (s *served) recorded(ctx context.Context, in *expandInput) error {
 	var from, to int
 	if n, err := fmt.Sscanf(in.Handle, "m%d-m%d", &from, &to); n != 2 || err != nil {
@@ -78,7 +78,7 @@ func (s *served) recorded(ctx context.Context, in *expandInput) error {
 	return store.ErrNotFound
 }
 
-// original returns what a handle stands for: a text of the index, or what the store says of a decision.
+// original returns the text behind a handle: one from the index, or the original of a decision in the store.
 func (t *tools) original(ctx context.Context, s *served, in *expandInput) (string, error) {
 	if err := s.recorded(ctx, in); err != nil {
 		return "", err
@@ -113,7 +113,7 @@ func (t *tools) original(ctx context.Context, s *served, in *expandInput) (strin
 	return b.String(), err
 }
 
-// named returns the text whose hash begins with digits, in a conversation or, if it is empty, in all.
+// named returns the text whose hash begins with digits, in one conversation or, without a name, in all.
 func (o *originals) named(ctx context.Context, s *served, digits, conversation string) (decant.Hash, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -137,7 +137,7 @@ func (o *originals) named(ctx context.Context, s *served, digits, conversation s
 	return h, &store.AmbiguousError{Name: "d:" + digits, Candidates: found}
 }
 
-// piece returns where a part of a text begins and ends, between characters.
+// piece returns the begin and end of a part of a text, at borders of characters.
 func piece(text string, offset, limit int) (from, to int) {
 	from = min(max(offset, 0), len(text))
 	to = min(len(text), from+min(cmp.Or(max(limit, 0), mostExpanded), mostExpanded))
@@ -155,8 +155,8 @@ func piece(text string, offset, limit int) (from, to int) {
 	return from, to
 }
 
-// within returns where a handle is looked for: in a conversation, in the only one if the handle is of a checkpoint and none is
-// named, and otherwise in everything.
+// within returns where to look for a handle: in the named conversation; for a checkpoint, in the only one
+// there is; otherwise everywhere.
 func (s *served) within(ctx context.Context, conversation, handle string) (store.Key, error) {
 	if conversation != "" {
 		c, err := s.conversation(ctx, conversation)
@@ -180,13 +180,13 @@ func firstID(all []store.Summary) string {
 	return all[0].ID
 }
 
-// conversation returns the conversation that a name means.
+// conversation returns the conversation with a name.
 func (s *served) conversation(ctx context.Context, name string) (*store.Summary, error) {
 	c, err := lookup.Conversation(ctx, s, s.tenant, name)
 	var several *lookup.AmbiguousError
 	switch {
 	case errors.As(err, &several):
-		// A session has a conversation for each of its agents. Its newest one is meant.
+		// A session has a conversation for each of its agents; take the newest.
 		return &several.Found[0], nil
 	case errors.Is(err, store.ErrNotFound):
 		return nil, fmt.Errorf("there is no conversation %q: recall and checkpoints name them", name)
@@ -194,7 +194,7 @@ func (s *served) conversation(ctx context.Context, name string) (*store.Summary,
 	return c, err
 }
 
-// advised says what to do about a handle that means nothing, or too much.
+// advised adds to an error what to do about an unknown or ambiguous handle.
 func advised(err error, handle string) error {
 	var several *store.AmbiguousError
 	switch {

@@ -12,13 +12,13 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// What is kept in memory to be found: of more, conversations that have not changed for longest are left out.
+// Limits of the index in memory. Beyond them the conversations that changed least recently are left out.
 const (
 	mostConversations = 2000
 	mostBytes         = 64 << 20
 )
 
-// originals is an index of the texts of a tenant. It follows the store.
+// originals is an index of the texts of a tenant, which follows the store.
 type originals struct {
 	mu     sync.Mutex
 	index  *passage.Index
@@ -27,13 +27,13 @@ type originals struct {
 	seen   map[string]int64    // version of each conversation that is indexed
 	origin map[string]*talk    // by conversation
 	bytes  int
-	left   int // conversations that had no room
+	left   int // conversations left out
 }
 
-// An original is a text that is indexed, where it stood first.
+// An original is an indexed text at its first place.
 type original struct {
 	store.Entry
-	in []*talk // conversations that hold it
+	in []*talk // conversations with it
 }
 
 // A talk is a conversation.
@@ -46,8 +46,8 @@ func newOriginals() *originals {
 	return &originals{index: passage.New(), at: map[decant.Hash]int{}, seen: map[string]int64{}, origin: map[string]*talk{}}
 }
 
-// follow brings the index up to what the store holds. Only what has changed is read. When a conversation has gone, the index
-// is made anew, so that nothing of it remains.
+// follow updates the index by the conversations that changed. If one was deleted, it builds a new index, so
+// that nothing of it remains.
 func (o *originals) follow(ctx context.Context, s *served) error {
 	list, err := s.Conversations(ctx, store.Filter{Tenant: s.tenant, Limit: mostConversations})
 	if err != nil {
@@ -86,7 +86,7 @@ func (o *originals) forget() {
 	o.index, o.texts, o.at, o.seen, o.origin, o.bytes = fresh.index, fresh.texts, fresh.at, fresh.seen, fresh.origin, 0
 }
 
-// take indexes what is new in a conversation.
+// take indexes the new texts of a conversation.
 func (o *originals) take(ctx context.Context, s *served, c *store.Summary) error {
 	state, err := s.Load(ctx, c.Key, store.Newest)
 	if err != nil {
@@ -107,7 +107,7 @@ func (o *originals) take(ctx context.Context, s *served, c *store.Summary) error
 	return nil
 }
 
-// talk returns what is known of a conversation.
+// talk returns the entry of a conversation, updated.
 func (o *originals) talk(c *store.Summary) *talk {
 	t := o.origin[c.ID]
 	if t == nil {
@@ -118,7 +118,7 @@ func (o *originals) talk(c *store.Summary) *talk {
 	return t
 }
 
-// add indexes a text once, and notes in which conversations it is.
+// add indexes a text once, and adds the conversation to it.
 func (o *originals) add(e *store.Entry, in *talk, text, head string) {
 	n, known := o.at[e.Text]
 	if !known {
@@ -133,19 +133,19 @@ func (o *originals) add(e *store.Entry, in *talk, text, head string) {
 	}
 }
 
-// found reports whether an entry is to be found: what was said, called or shown, but nothing that this server has
-// answered, which would be found in place of its origin.
+// found reports whether recall may find an entry: what was said, called or shown, but not this server's own
+// answers, which would hide their sources.
 func found(e *store.Entry) bool {
 	return !e.Text.IsZero() && e.Kind != decant.KindThinking && e.Kind != decant.KindOpaque && !ours(e.Name)
 }
 
-// ours reports whether a tool, by the name that a client gives it, is one of this server.
+// ours reports whether a tool, by a client's name for it, belongs to this server.
 func ours(tool string) bool {
 	low := strings.ToLower(tool)
 	return strings.Contains(low, "decant") && (strings.HasSuffix(low, "recall") || strings.HasSuffix(low, "expand"))
 }
 
-// page is how many texts are read at a time.
+// page is how many texts are read at once.
 const page = 256
 
 // textsOf reads the texts of entries.

@@ -13,10 +13,10 @@ import (
 )
 
 const aboutRecall = "Find what was said, run or shown earlier, in this session before its context was compacted or in other sessions: decisions, file contents, command output, errors, names. " +
-	"Give the words you would expect to stand there: exact names, paths and error texts are best, parts of names work too (\"checkpoint id\" finds parseCheckpointID). " +
+	"Give words that you expect there: exact names, paths and error texts are best, parts of names work too (\"checkpoint id\" finds parseCheckpointID). " +
 	"Returns passages, best first, each with a handle for expand. Use it instead of guessing, asking the user again, or reading a large file again for one fact."
 
-// How many passages recall returns.
+// Limits of passages.
 const (
 	fewRecalled  = 10
 	mostRecalled = 50
@@ -63,7 +63,7 @@ func (t *tools) recall(ctx context.Context, in recallInput) ([]string, error) {
 	return []string{out.String()}, nil
 }
 
-// within returns which texts count.
+// within returns a filter for texts of a conversation, nil for all.
 func (o *originals) within(conversation string) func(int) bool {
 	if conversation == "" {
 		return nil
@@ -75,7 +75,7 @@ func (o *originals) within(conversation string) func(int) bool {
 	}
 }
 
-// nothing says that nothing was found, and what could be done.
+// nothing returns the answer if nothing was found.
 func (o *originals) nothing(in *recallInput) string {
 	text := fmt.Sprintf("Nothing in %d texts of %d conversations has a word of %q. Try other words, or parts of a name.", o.index.Len(), len(o.seen), in.Query)
 	if in.Conversation != "" {
@@ -84,7 +84,7 @@ func (o *originals) nothing(in *recallInput) string {
 	return text + o.lacks()
 }
 
-// lacks says what was not looked through.
+// lacks says how many conversations were not searched.
 func (o *originals) lacks() string {
 	if o.left == 0 {
 		return ""
@@ -92,7 +92,7 @@ func (o *originals) lacks() string {
 	return fmt.Sprintf(" %d older conversations were not looked through; \"decant search\" does.", o.left)
 }
 
-// write writes a passage with where it is from.
+// write writes a passage and its source.
 func (o *originals) write(ctx context.Context, out *strings.Builder, s *served, h *passage.Hit, n int) error {
 	text := &o.texts[h.Text]
 	blobs, err := s.Blobs(ctx, s.tenant, text.Text)
@@ -115,7 +115,7 @@ func (o *originals) write(ctx context.Context, out *strings.Builder, s *served, 
 	return nil
 }
 
-// whose says what a text is.
+// whose returns the author of a text.
 func whose(e *original) string {
 	switch {
 	case e.Kind == decant.KindUse:
@@ -130,10 +130,10 @@ func whose(e *original) string {
 	return "put in by the client"
 }
 
-// secretReach is how many bytes around a passage are looked through for credentials that reach into it.
+// secretReach is how many bytes around a passage are searched for credentials that reach into it.
 const secretReach = 8 << 10
 
-// masked returns text[from:to] without credentials, of which a part may stand beside it.
+// masked returns text[from:to] without credentials, even those that are only partly in it.
 func masked(text string, from, to int) string {
 	base := max(0, from-secretReach)
 	near := text[base:min(len(text), to+secretReach)]

@@ -7,14 +7,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/decantdev/decant/internal/notebook/record"
+	"github.com/decantdev/decant/internal/notebook"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
 )
 
 const aboutRules = "List the rules of this project, its open tasks, and what is remembered or observed about it, with their ids. Rules were confirmed by the user: follow them unless the user says otherwise now. Observations are not rules."
 
-// How many items are listed.
+// Limits of items.
 const (
 	fewItems  = 50
 	mostItems = 200
@@ -44,7 +44,7 @@ func (t *tools) rules(ctx context.Context, in rulesInput) ([]string, error) {
 		return string(it.Kind) != in.Kind
 	})
 	if items = memory.Rank(items, in.Words); len(items) == 0 {
-		return []string{"There is nothing of the kind."}, nil
+		return []string{"There are none."}, nil
 	}
 	offset := min(max(in.Offset, 0), len(items))
 	end := min(len(items), offset+min(cmp.Or(max(in.Limit, 0), fewItems), mostItems))
@@ -58,17 +58,17 @@ func (t *tools) rules(ctx context.Context, in rulesInput) ([]string, error) {
 	return []string{out.String()}, nil
 }
 
-// items returns what is remembered and in use.
+// items returns the active items.
 func (t *tools) items(ctx context.Context, s *served) ([]memory.Item, error) {
 	items, err := s.Memories(ctx, store.MemoryQuery{Tenant: s.tenant, Scopes: t.Read})
 	return slices.DeleteFunc(items, func(it memory.Item) bool { return it.State() != memory.Active || !told(it) }), err
 }
 
-// told reports whether an agent is told of an item: not of a rule that was contradicted, of a task that is done, and of what a
-// notebook keeps of itself.
+// told reports whether an agent is told of an item. It leaves out suspended rules, completed tasks and a
+// notebook's own records.
 func told(it memory.Item) bool {
-	r, err := record.Of(it)
-	if err != nil { // another program's detail
+	r, err := notebook.RecordOf(it)
+	if err != nil { // not a record of a notebook
 		return true
 	}
 	return r.Own == nil && r.Context == nil && r.Suspended.IsZero() && (r.Task == nil || r.Task.Done.IsZero())

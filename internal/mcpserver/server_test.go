@@ -237,10 +237,10 @@ func TestRecallMasksCredentials(t *testing.T) {
 
 func TestMemories(t *testing.T) {
 	db, c := connect(t, mcpserver.Options{Write: true})
-	says(t, c, "rules", nil, "nothing of the kind")
+	says(t, c, "rules", nil, "There are none")
 	id := strings.TrimSuffix(strings.Fields(says(t, c, "observe", map[string]any{"text": "Run the tests before a commit."}, "Saved as"))[2], ".")
 	for range 10 { // a model that says it again confirms nothing
-		says(t, c, "observe", map[string]any{"text": "Run the tests before a commit."}, "there already: "+id)
+		says(t, c, "observe", map[string]any{"text": "Run the tests before a commit."}, "saved before: "+id)
 	}
 	says(t, c, "rules", map[string]any{"kind": "observation"}, id, "confirmed 0 times")
 	says(t, c, "remember", map[string]any{"text": "The staging port is 48213."}, "Saved as")

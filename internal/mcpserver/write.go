@@ -32,7 +32,7 @@ func (t *tools) remember(ctx context.Context, in textInput) ([]string, error) {
 	return t.save(ctx, t.Scope, memory.KindMemory, in.Text)
 }
 
-// save saves a text. A text that is there already is not confirmed by being saved again: a model's word is no evidence.
+// save saves a text. Saving a known text again does not confirm it: a model's word is not evidence.
 func (t *tools) save(ctx context.Context, scope memory.Scope, kind memory.Kind, text string) ([]string, error) {
 	s, err := t.open(ctx)
 	if err != nil {
@@ -59,12 +59,12 @@ func (t *tools) save(ctx context.Context, scope memory.Scope, kind memory.Kind, 
 		return nil, err
 	}
 	if have != "" {
-		return []string{"It is there already: " + have}, nil
+		return []string{"It was saved before: " + have}, nil
 	}
 	return []string{fmt.Sprintf("Saved as %s.", id)}, nil
 }
 
-// confirmed returns the id of the item that was confirmed, empty if none was.
+// confirmed returns the id of an item that Save confirmed, or "".
 func confirmed(was, now []memory.Item) string {
 	for i := range was {
 		if k := slices.IndexFunc(now, func(it memory.Item) bool { return it.ID == was[i].ID }); k >= 0 && now[k].Times > was[i].Times {
@@ -93,7 +93,7 @@ func (t *tools) forget(ctx context.Context, in forgetInput) ([]string, error) {
 	return []string{"Forgotten: " + it.ID}, err
 }
 
-// one returns the item with an id, of the scopes that count.
+// one returns the item with an id in the served scopes.
 func (t *tools) one(ctx context.Context, id string) (*served, *memory.Item, error) {
 	s, err := t.open(ctx)
 	if err != nil {

@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/internal/notebook"
-	"github.com/decantdev/decant/internal/notebook/page"
-	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -43,7 +41,7 @@ func newDesk(t *testing.T) *desk {
 }
 
 func (d *desk) open(root string) *notebook.Book {
-	b, err := notebook.Open(d.Context(), notebook.Options{Memories: d.db, Root: root, Now: func() time.Time { return d.now }})
+	b, err := notebook.Open(notebook.Options{Memories: d.db, Root: root, Now: func() time.Time { return d.now }})
 	d.no(err)
 	return b
 }
@@ -104,7 +102,7 @@ func TestFiveConfirmationsAndAYesMakeARule(t *testing.T) {
 	d.no(err)
 	for n := range 8 {
 		d.now = d.now.Add(time.Hour)
-		_, err = b.Confirm(ctx, it.ID, notebook.Confirmation{By: record.Person, From: session(1 + n/2), Evidence: "vet first, please"})
+		_, err = b.Confirm(ctx, it.ID, notebook.Confirmation{By: notebook.Person, From: session(1 + n/2), Evidence: "vet first, please"})
 		d.no(err)
 	}
 	r, err := b.Find(ctx, it.ID)
@@ -117,26 +115,26 @@ func TestFiveConfirmationsAndAYesMakeARule(t *testing.T) {
 	}
 	for range 2 {
 		d.now = d.now.Add(time.Hour)
-		_, err = b.Confirm(ctx, "run go vet before each commit", notebook.Confirmation{By: record.Hand})
+		_, err = b.Confirm(ctx, "run go vet before each commit", notebook.Confirmation{By: notebook.Hand})
 		d.no(err)
 	}
-	if text := d.read(b, page.Rules); strings.Contains(text, "vet") {
+	if text := d.read(b, notebook.RulesFile); strings.Contains(text, "vet") {
 		t.Errorf("it is a rule without a yes:\n%s", text)
 	}
-	ready, err := b.Ready(ctx)
+	ready, err := b.Offered(ctx)
 	d.no(err)
 	if len(ready) != 1 {
 		t.Fatalf("%d wait for a yes, want 1", len(ready))
 	}
-	rule, err := b.Accept(ctx, it.ID, "", "")
+	rule, err := b.Accept(ctx, it.ID, "")
 	d.no(err)
-	text := d.read(b, page.Rules)
+	text := d.read(b, notebook.RulesFile)
 	for _, want := range []string{"## Rule #1: Run go vet before each commit <!-- " + rule.ID, "**Why:** confirmed 5 times", "**From:** " + it.ID} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	if text := d.read(b, page.ObservationArchive); !strings.Contains(text, "→ Added as Rule #1 ("+rule.ID+")") {
+	if text := d.read(b, notebook.ObservationArchiveFile); !strings.Contains(text, "→ Added as Rule #1 ("+rule.ID+")") {
 		t.Errorf("the archive does not name the rule:\n%s", text)
 	}
 	_, err = b.Contradict(ctx, rule.ID, "no vet for documents", session(12))
@@ -155,9 +153,9 @@ func TestEditsInFilesBecomeRecords(t *testing.T) {
 	d.no(err)
 	two, err := b.Observe(ctx, "Writes tests first", session(1))
 	d.no(err)
-	_, err = b.Done(ctx, "TASK-42: Add SMS OTP handler", record.Task{Files: 3, Which: "handler, stack, tests", Estimate: 3500, Tokens: 2800, Commits: []string{"7b848b0"}}, session(1))
+	_, err = b.Done(ctx, "TASK-42: Add SMS OTP handler", notebook.Task{Files: 3, Which: "handler, stack, tests", Estimate: 3500, Tokens: 2800, Commits: []string{"7b848b0"}}, session(1))
 	d.no(err)
-	text := strings.Replace(d.read(b, page.Observations), "Prefers short answers", "Prefers very short answers", 1)
+	text := strings.Replace(d.read(b, notebook.ObservationsFile), "Prefers short answers", "Prefers very short answers", 1)
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
 		if strings.Contains(l, two.ID) {
@@ -166,23 +164,23 @@ func TestEditsInFilesBecomeRecords(t *testing.T) {
 		}
 	}
 	text = strings.Join(lines, "\n") + "- Tabs, not spaces\n\n## My own notes\n\nAsk Ann. <private>her number</private>\n- not a record\n"
-	d.write(b, page.Observations, text)
-	d.write(b, page.Done, strings.Replace(d.read(b, page.Done), "  - Tokens", "  - Outcome: shipped\n  a note of mine\n  - Tokens", 1))
+	d.write(b, notebook.ObservationsFile, text)
+	d.write(b, notebook.DoneFile, strings.Replace(d.read(b, notebook.DoneFile), "  - Tokens", "  - Outcome: shipped\n  a note of mine\n  - Tokens", 1))
 	r, err := b.Sync(ctx)
 	d.no(err)
 	if len(r.Read) != 4 {
 		t.Errorf("read %q, want an edit, a deletion, an addition and an outcome", r.Read)
 	}
-	got := d.read(b, page.Observations)
+	got := d.read(b, notebook.ObservationsFile)
 	for _, want := range []string{"- Prefers very short answers <!-- " + one.ID, "- Tabs, not spaces <!-- m:", "\n## My own notes\n\nAsk Ann. <private>her number</private>\n- not a record\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if strings.Contains(got, "Writes tests first") || !strings.Contains(d.read(b, page.ObservationArchive), "Writes tests first") {
+	if strings.Contains(got, "Writes tests first") || !strings.Contains(d.read(b, notebook.ObservationArchiveFile), "Writes tests first") {
 		t.Error("what was deleted is not in the archive")
 	}
-	if got := d.read(b, page.Done); strings.Count(got, "Tokens") != 1 || !strings.Contains(got, "a note of mine") || !strings.Contains(got, "  - Outcome: shipped") {
+	if got := d.read(b, notebook.DoneFile); strings.Count(got, "Tokens") != 1 || !strings.Contains(got, "a note of mine") || !strings.Contains(got, "  - Outcome: shipped") {
 		t.Errorf("DONE.md:\n%s", got)
 	}
 	if src, err := os.ReadFile(d.name); err == nil && strings.Contains(string(src), "her number") {
@@ -193,7 +191,7 @@ func TestEditsInFilesBecomeRecords(t *testing.T) {
 	}
 	_, err = b.Restore(ctx, two.ID)
 	d.no(err)
-	if !strings.Contains(d.read(b, page.Observations), "Writes tests first") {
+	if !strings.Contains(d.read(b, notebook.ObservationsFile), "Writes tests first") {
 		t.Error("it was not restored")
 	}
 }
@@ -214,11 +212,11 @@ func TestTwoWriters(t *testing.T) {
 	}
 	wg.Go(func() {
 		for n := range 10 {
-			f, err := os.OpenFile(filepath.Join(b.Dir(), page.Decisions), os.O_RDONLY, 0)
+			f, err := os.OpenFile(filepath.Join(b.Dir(), notebook.DecisionsFile), os.O_RDONLY, 0)
 			if err == nil {
 				f.Close()
 			}
-			name := filepath.Join(b.Dir(), page.Decisions)
+			name := filepath.Join(b.Dir(), notebook.DecisionsFile)
 			for { // as an editor: it saves what it has read and its own line
 				text, err := os.ReadFile(name)
 				if err != nil {
@@ -238,7 +236,7 @@ func TestTwoWriters(t *testing.T) {
 	wg.Wait()
 	_, err := b.Sync(ctx)
 	d.no(err)
-	got := d.read(b, page.Observations)
+	got := d.read(b, notebook.ObservationsFile)
 	for w := range 2 {
 		for n := range 10 {
 			if !strings.Contains(got, fmt.Sprintf("pattern %d of writer %d", n, w)) {
@@ -285,7 +283,7 @@ func TestAQuarter(t *testing.T) {
 		if observed++; first.ID == "" {
 			first = it
 		}
-		_, err = b.Done(ctx, fmt.Sprintf("work of day %d", day), record.Task{Files: 2, Tokens: 1000 + day, Pattern: "daily"}, session(day))
+		_, err = b.Done(ctx, fmt.Sprintf("work of day %d", day), notebook.Task{Files: 2, Tokens: 1000 + day, Pattern: "daily"}, session(day))
 		d.no(err)
 		done++
 	}

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/decantdev/decant/internal/notebook"
-	"github.com/decantdev/decant/internal/notebook/page"
-	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store/sqlite"
@@ -65,7 +65,7 @@ func writeUntilKilled(root string) error {
 	}
 	at := 0
 	fmt.Sscan(os.Getenv(diesAt), &at)
-	b, err := notebook.Open(ctx, notebook.Options{Memories: &mortal{db, at}, Root: root})
+	b, err := notebook.Open(notebook.Options{Memories: &mortal{db, at}, Root: root})
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func writeUntilKilled(root string) error {
 		if _, err = b.Share(ctx, []string{rule.ID}); err != nil {
 			return err
 		}
-		task, err := b.Done(ctx, fmt.Sprintf("Task %d of process %d", n, pid), record.Task{}, memory.Source{})
+		task, err := b.Done(ctx, fmt.Sprintf("Task %d of process %d", n, pid), notebook.Task{}, memory.Source{})
 		if err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func TestKilledAtAnyPoint(t *testing.T) {
 		}
 		noted = append(noted, d.kill(at, 3+n)...)
 		edits = append(edits, fmt.Sprintf("Edit %d", n))
-		d.write(b, page.Decisions, d.read(b, page.Decisions)+"- "+edits[n-1]+"\n") // before anybody has read what was left
+		d.write(b, notebook.DecisionsFile, d.read(b, notebook.DecisionsFile)+"- "+edits[n-1]+"\n") // before anybody has read what was left
 		d.reopen()
 		b = d.open(d.root)
 		_, err := b.Sync(t.Context())
@@ -175,8 +175,14 @@ func (d *desk) whole(b *notebook.Book) {
 		return
 	}
 	d.no(err)
-	if _, tidy, bad := page.Lines(string(text)); !tidy || len(bad) > 0 {
-		d.Errorf("the shared file is not whole:\n%s", text)
+	last := ""
+	for one := range strings.Lines(string(text)) {
+		var line struct{ ID, Text string }
+		err := json.Unmarshal([]byte(one), &line, json.MatchCaseInsensitiveNames(true))
+		if err != nil || line.ID <= last || line.Text == "" || !strings.HasSuffix(one, "\n") {
+			d.Errorf("the shared file is not whole, %v:\n%s", err, text)
+		}
+		last = line.ID
 	}
 	left, err := filepath.Glob(filepath.Join(b.Dir(), ".decant-*"))
 	if len(left) > 5 {

@@ -16,24 +16,21 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/decantdev/decant/internal/notebook"
-	"github.com/decantdev/decant/internal/notebook/folder"
-	"github.com/decantdev/decant/internal/notebook/page"
-	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/internal/plainfile"
 	"github.com/decantdev/decant/memory"
 )
 
 // everything does what a notebook reads and writes files for, and returns what went wrong.
 func (d *desk) everything() error {
-	b, err := notebook.Open(d.Context(), notebook.Options{Memories: d.db, Root: d.root, Now: func() time.Time { return d.now }})
+	b, err := notebook.Open(notebook.Options{Memories: d.db, Root: d.root, Now: func() time.Time { return d.now }})
 	if err != nil {
 		return err
 	}
 	_, initErr := b.Init(d.Context())
 	_, addErr := b.AddRule(d.Context(), "Never push to main", "", memory.Source{})
-	_, doneErr := b.Done(d.Context(), "TASK-1: Add a handler", record.Task{Outcome: "it works"}, memory.Source{})
+	_, doneErr := b.Done(d.Context(), "TASK-1: Add a handler", notebook.Task{Outcome: "it works"}, memory.Source{})
 	_, shareErr := b.Share(d.Context(), []string{"#1"})
-	_, publishErr := b.Publish(d.Context(), true)
+	_, publishErr := b.Publish(d.Context())
 	_, unpublishErr := b.Unpublish(d.Context())
 	return errors.Join(initErr, addErr, doneErr, shareErr, publishErr, unpublishErr)
 }
@@ -55,8 +52,8 @@ func (d *desk) contents(dir string) string {
 // foreign are the files and folders of a repository that a notebook reads or writes: folders end with a slash.
 func foreign() []string {
 	out := []string{".decant/", ".decant/notebook/", ".decant/notebook/.gitignore", ".decant/notebook/.lock", ".decant/notebook.json", ".decant/shared.jsonl",
-		".decant/.gitattributes", ".claude/", ".claude/rules/", ".claude/rules/decant.md", "AGENTS.md"}
-	for _, name := range page.Names {
+		".decant/.gitattributes", ".claude/", ".claude/rules/", ".claude/rules/decant.md"}
+	for _, name := range notebook.FileNames {
 		out = append(out, ".decant/notebook/"+name)
 	}
 	return out
@@ -84,7 +81,7 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 		if after := d.contents(outside) + d.contents(git); after != before {
 			t.Errorf("%s leads to %s: there was\n%s\nand is\n%s", link, target, before, after)
 		}
-		if !errors.Is(err, folder.ErrLink) || !strings.Contains(err.Error(), name+": "+folder.ErrLink.Error()) {
+		if !errors.Is(err, notebook.ErrLink) || !strings.Contains(err.Error(), name+": "+notebook.ErrLink.Error()) {
 			t.Errorf("%s leads to %s: %v", link, target, err)
 		}
 	}
@@ -92,12 +89,12 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 
 // A link that leads nowhere makes no file where it leads.
 func TestNothingIsMadeThroughLinks(t *testing.T) {
-	for _, link := range []string{".decant/notebook/.lock", ".decant/notebook/DONE.md", ".decant/shared.jsonl", "AGENTS.md"} {
+	for _, link := range []string{".decant/notebook/.lock", ".decant/notebook/DONE.md", ".decant/shared.jsonl"} {
 		d := newDesk(t)
 		outside := d.TempDir()
 		at := filepath.Join(d.root, link)
 		d.no(errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.Symlink(filepath.Join(outside, "new"), at)))
-		if err := d.everything(); !errors.Is(err, folder.ErrLink) {
+		if err := d.everything(); !errors.Is(err, notebook.ErrLink) {
 			t.Errorf("%s: %v", link, err)
 		}
 		if made := d.contents(outside); made != "" {

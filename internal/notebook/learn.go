@@ -11,13 +11,11 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/internal/lazyregexp"
-	"github.com/decantdev/decant/internal/notebook/page"
-	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/internal/notebook/scan"
 	"github.com/decantdev/decant/memory"
 )
 
-// Learned is what recorded sessions have brought.
+// Learned counts what Learn found in sessions.
 type Learned struct {
 	Sessions       int `json:"sessions"`
 	Observations   int `json:"observations"` // new ones
@@ -27,19 +25,19 @@ type Learned struct {
 	Contexts       int `json:"contexts"` // entries of CONTEXT_ARCHIVE.md
 }
 
-// Learn takes over what recorded sessions say: what the person asked for becomes observations, what was asked for again or
-// kept by a check confirms, what was taken back suspends, and what was done becomes tasks. A session may be read as often as
-// it grows: it brings everything once. While the notebook is off nothing is taken.
+// Learn records what sessions say. What the person asked for becomes observations. Asking again, or calls
+// that keep a rule, confirm it; taking it back suspends it. What was done becomes tasks. A session may be
+// read again when it has grown: everything counts once. While the notebook is off nothing is recorded.
 func (b *Book) Learn(ctx context.Context, ss []scan.Session) (Learned, error) {
 	began := b.now()
 	ss = slices.Clone(ss)
 	slices.SortStableFunc(ss, func(x, y scan.Session) int { return x.End.Compare(y.End) })
 	var out Learned
 	err := b.change(ctx, false, func(l *ledger) error {
-		l.rootless = true // sessions of clients are not conversations of the store
+		l.rootless = true // clients' sessions are not conversations of the store
 		l.state().Read = began
 		l.used(b.repo.Root)
-		p := pupil{l: l, Learned: Learned{Sessions: len(ss)}}
+		p := learner{l: l, Learned: Learned{Sessions: len(ss)}}
 		err := p.learn(ss)
 		out = p.Learned
 		return err
@@ -53,13 +51,13 @@ func (b *Book) Learn(ctx context.Context, ss []scan.Session) (Learned, error) {
 	return out, err
 }
 
-// A pupil learns from sessions.
-type pupil struct {
+// A learner records what sessions say.
+type learner struct {
 	l *ledger
 	Learned
 }
 
-func (p *pupil) learn(ss []scan.Session) error {
+func (p *learner) learn(ss []scan.Session) error {
 	for _, c := range scan.Candidates(ss) {
 		if err := p.candidate(&c); err != nil {
 			return err
@@ -80,16 +78,17 @@ func (p *pupil) learn(ss []scan.Session) error {
 	return p.procedures(ss)
 }
 
-// judge confirms or suspends what is known by what the person said, and by checks.
-func (p *pupil) judge(s *scan.Session) error {
+// judge confirms or suspends observations and rules by what the person said, or confirms them by the calls.
+func (p *learner) judge(s *scan.Session) error {
 	for _, r := range slices.Clone(p.l.records) { // a confirmation may add a rule
-		if r.Kind != memory.KindRule && r.Kind != memory.KindObservation || r.Session == s.ID || r.Item.State() == memory.Escalated || !r.Removed.IsZero() {
+		judged := r.Kind == memory.KindRule || r.Kind == memory.KindObservation && r.Item.State() != memory.Escalated
+		if !judged || r.Session == s.ID || !r.Removed.IsZero() {
 			continue
 		}
 		verdict, found := scan.Judge(r.Text, s)
 		switch {
 		case verdict == scan.Confirms:
-			if err := p.confirm(r, record.Person, found[0]); err != nil {
+			if err := p.confirm(r, Person, found[0]); err != nil {
 				return err
 			}
 		case verdict == scan.Contradicts && s.End.After(r.Confirmed) && !slices.Contains(r.Denied, s.ID):
@@ -97,7 +96,7 @@ func (p *pupil) judge(s *scan.Session) error {
 			p.Contradictions++
 		case verdict != scan.Contradicts:
 			if kept := scan.Kept(r.Text, s); len(kept) > 0 {
-				if err := p.confirm(r, record.Check, kept[0]); err != nil {
+				if err := p.confirm(r, Check, kept[0]); err != nil {
 					return err
 				}
 			}
@@ -106,8 +105,8 @@ func (p *pupil) judge(s *scan.Session) error {
 	return nil
 }
 
-// confirm counts a session's evidence once.
-func (p *pupil) confirm(r *record.Record, by record.Who, e scan.Evidence) error {
+// confirm counts a session once.
+func (p *learner) confirm(r *Record, by Who, e scan.Evidence) error {
 	before := r.Times
 	err := p.l.confirm(r, Confirmation{By: by, From: source(&e), Evidence: e.Quote, Time: e.Time})
 	p.Confirmations += r.Times - before
@@ -118,12 +117,12 @@ func source(e *scan.Evidence) memory.Source {
 	return memory.Source{Conversation: e.Session, From: e.Message, To: e.Message}
 }
 
-// mostQuotes is how many quotations are kept of why somebody is asked about an observation.
+// mostQuotes is how many quotations an observation keeps for its review.
 const mostQuotes = 5
 
-// candidate makes an observation of what a person said, unless it is known. What it was said with is shown to the person who
-// is asked about it; what confirms it is for judge to say, which is stricter.
-func (p *pupil) candidate(c *scan.Candidate) error {
+// candidate makes an observation of what a person said, unless it is known. The quotations are for its
+// review; only judge, which is stricter, confirms it.
+func (p *learner) candidate(c *scan.Candidate) error {
 	if p.l.same(c.Text) != nil {
 		return nil
 	}
@@ -133,31 +132,33 @@ func (p *pupil) candidate(c *scan.Candidate) error {
 	}
 	r.Asked = c.Sessions
 	for _, e := range c.Evidence[:min(len(c.Evidence), mostQuotes)] {
-		r.Quotes = append(r.Quotes, fmt.Sprintf("%s m%d “%s”", e.Session[:min(8, len(e.Session))], e.Message, oneLine(e.Quote)))
+		id := e.Session[:min(8, len(e.Session))]
+		r.Quotes = append(r.Quotes, fmt.Sprintf("%s m%d “%s”", id, e.Message, oneLine(e.Quote)))
 	}
 	return nil
 }
 
-// observe makes an observation of a candidate; nil if nothing is left of it without private text and credentials.
-func (p *pupil) observe(c *scan.Candidate) (*record.Record, error) {
+// observe makes an observation of a candidate, or nil if it is known, private or has a credential.
+func (p *learner) observe(c *scan.Candidate) (*Record, error) {
 	first := &c.Evidence[0]
-	it, err := memory.New("", memory.KindObservation, p.l.scope, page.WithoutPrivate(c.Text), memory.Source{}, p.l.seen(first.Time))
+	text, at := withoutPrivate(c.Text), p.l.seen(first.Time)
+	it, err := memory.New("", memory.KindObservation, p.l.scope, text, memory.Source{}, at)
 	if errors.Is(err, memory.ErrEmpty) || errors.Is(err, memory.ErrSecret) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if it.ID = record.ID(it.Kind, it.Text, it.Created, first.Session); p.l.byID(it.ID) != nil {
+	if it.ID = recordID(it.Kind, it.Text, it.Created, first.Session); p.l.byID(it.ID) != nil {
 		return nil, nil
 	}
-	r := &record.Record{Item: it, Detail: record.Detail{Session: first.Session, Message: first.Message, Offer: string(c.Kind)}}
+	r := &Record{Item: it, Detail: Detail{Session: first.Session, Message: first.Message, Offer: string(c.Kind)}}
 	p.l.records = append(p.l.records, r)
 	p.Observations++
 	return r, nil
 }
 
-// seen returns when something was seen, as stores keep times: now where a recording does not say.
+// seen returns a recorded time at the precision of stores; now if it is missing or in the future.
 func (l *ledger) seen(t time.Time) time.Time {
 	if t.IsZero() || t.After(l.now) {
 		return l.now
@@ -165,25 +166,24 @@ func (l *ledger) seen(t time.Time) time.Time {
 	return t.Truncate(time.Microsecond).UTC()
 }
 
-// same returns the observation or rule that asks for the same as a text; a rule, if there are several.
-func (l *ledger) same(text string) (found *record.Record) {
+// same returns the observation or rule that asks for the same as a text, preferably a rule.
+func (l *ledger) same(text string) (found *Record) {
 	for _, r := range l.records {
 		if r.Kind != memory.KindRule && (r.Kind != memory.KindObservation || found != nil) {
 			continue
 		}
-		if memory.Same(r.Text, text) || r.Offer != record.Procedure && scan.Same(r.Text, text) {
+		if memory.Same(r.Text, text) || r.Offer != Procedure && scan.Same(r.Text, text) {
 			found = r
 		}
 	}
 	return found
 }
 
-// mostProcedures is how many procedures that repeat become observations at once.
+// mostProcedures is how many repeated procedures one reading records.
 const mostProcedures = 5
 
-// procedures makes observations of what was run in one order again and again. The calls are no words of a person: they
-// confirm nothing.
-func (p *pupil) procedures(ss []scan.Session) error {
+// procedures makes observations of commands that are run in the same order again and again. They confirm nothing.
+func (p *learner) procedures(ss []scan.Session) error {
 	found := scan.Patterns(ss)
 	for i := range found[:min(len(found), mostProcedures)] {
 		text := found[i].Text()
@@ -195,18 +195,18 @@ func (p *pupil) procedures(ss []scan.Session) error {
 			return err
 		}
 		e := found[i].Evidence[0]
-		r.Session, r.Message, r.Offer = e.Session, e.Message, record.Procedure
+		r.Session, r.Message, r.Offer = e.Session, e.Message, Procedure
 		r.Why = fmt.Sprintf("run %d times in %d sessions", found[i].Count, found[i].Sessions)
 		p.Observations++
 	}
 	return nil
 }
 
-// openFor is how long a task that a session has left open is open.
+// openFor is how long a task counts as open that a session left open.
 const openFor = 7 * 24 * time.Hour
 
-// tasks takes over what was done in a session, and what the newest one has left open.
-func (p *pupil) tasks(s *scan.Session, newest bool) error {
+// tasks records what was done in a session; of the newest session also what it left open.
+func (p *learner) tasks(s *scan.Session, newest bool) error {
 	for i := range s.Tasks {
 		k := &s.Tasks[i]
 		if !k.Done && (!newest || p.l.now.Sub(s.End) > openFor) {
@@ -215,9 +215,11 @@ func (p *pupil) tasks(s *scan.Session, newest bool) error {
 		r := p.l.taskOf(s.ID, k)
 		if r == nil {
 			var err error
-			if r, err = p.l.task(page.WithoutPrivate(k.Title), memory.Source{}); errors.Is(err, memory.ErrEmpty) || errors.Is(err, memory.ErrSecret) {
+			r, err = p.l.task(withoutPrivate(k.Title), memory.Source{})
+			if errors.Is(err, memory.ErrEmpty) || errors.Is(err, memory.ErrSecret) {
 				continue
-			} else if err != nil {
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -225,7 +227,7 @@ func (p *pupil) tasks(s *scan.Session, newest bool) error {
 			r.Session, r.Message = s.ID, max(k.First, k.Last)
 		}
 		if !k.Done || !r.Task.Done.IsZero() && r.Task.Files+r.Task.Tokens+len(r.Task.Commits) > 0 {
-			continue // of one that a hook or a person has noted with nothing but its name, the session tells the rest
+			continue // a task that a hook or a person recorded by its name alone gets the rest from the session
 		}
 		if r.Task.Done.IsZero() {
 			p.Tasks++
@@ -238,8 +240,8 @@ func (p *pupil) tasks(s *scan.Session, newest bool) error {
 	return nil
 }
 
-// taskOf returns the record of a task: the one of the same session and title, or one with the same commit.
-func (l *ledger) taskOf(session string, k *scan.Task) *record.Record {
+// taskOf returns the record of a task, with the same session and title or the same commit.
+func (l *ledger) taskOf(session string, k *scan.Task) *Record {
 	for _, r := range l.records {
 		if r.Task == nil {
 			continue
@@ -252,9 +254,12 @@ func (l *ledger) taskOf(session string, k *scan.Task) *record.Record {
 	return nil
 }
 
-// taken returns what a notebook keeps of a task.
-func taken(k *scan.Task) *record.Task {
-	t := &record.Task{Outcome: oneLine(k.Outcome), Files: len(k.Files), Tokens: k.Tokens, Seconds: int(k.Duration), Commits: k.Commits, Pattern: pattern(k)}
+// taken returns the details of a task that a notebook keeps.
+func taken(k *scan.Task) *Task {
+	t := &Task{
+		Outcome: oneLine(k.Outcome), Files: len(k.Files), Tokens: k.Tokens, Seconds: int(k.Duration),
+		Commits: k.Commits, Pattern: pattern(k),
+	}
 	var names []string
 	for _, f := range k.Files[:min(len(k.Files), 3)] {
 		names = append(names, filepath.Base(f))
@@ -268,8 +273,7 @@ func taken(k *scan.Task) *record.Task {
 // conventional is a title such as "fix(auth): wait for the token".
 var conventional = lazyregexp.New(`^([a-z]+)(?:\(([\w./-]+)\))?!?: `)
 
-// pattern names what kind of work a task was: the scope or the type that its title names, or the folder that all its files
-// are in.
+// pattern names the kind of work: the scope or type in the title, or the folder of all its files.
 func pattern(k *scan.Task) string {
 	if m := conventional.FindStringSubmatch(k.Title); m != nil {
 		return cmp.Or(m[2], m[1])

@@ -12,8 +12,6 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/decantdev/decant/internal/notebook"
-	"github.com/decantdev/decant/internal/notebook/page"
-	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/internal/notebook/scan"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/wire"
@@ -79,10 +77,10 @@ func TestSessionsAreLearnedOnce(t *testing.T) {
 	if len(offered) != 1 || offered[0].Asked != 7 || offered[0].Session != "session-0" || offered[0].Message == 0 {
 		t.Errorf("offered %+v", offered)
 	}
-	if text := d.read(b, page.Rules); strings.Contains(text, "linter") {
+	if text := d.read(b, notebook.RulesFile); strings.Contains(text, "linter") {
 		t.Errorf("a rule without a yes:\n%s", text)
 	}
-	rule, err := b.Accept(ctx, items[0].ID, "", "")
+	rule, err := b.Accept(ctx, items[0].ID, "")
 	d.no(err)
 	d.now = d.now.AddDate(0, 0, 1)
 	l, err := b.Learn(ctx, []scan.Session{recording(t, "later", d.now.Add(-time.Hour), "hello", "Never run the linter before you push to the remote.")})
@@ -101,7 +99,7 @@ func TestTasksGoAfterTwentySessions(t *testing.T) {
 	b, ctx := d.book(), t.Context()
 	for n := range 32 {
 		d.now = d.now.Add(time.Minute)
-		_, err := b.Done(ctx, fmt.Sprintf("work %d", n), record.Task{}, session(n))
+		_, err := b.Done(ctx, fmt.Sprintf("work %d", n), notebook.Task{}, session(n))
 		d.no(err)
 	}
 	_, err := b.CatchUp(ctx)
@@ -187,17 +185,17 @@ func TestRecordedSessionsBecomeTasksAndContexts(t *testing.T) {
 		_, err := b.Learn(ctx, ss)
 		d.no(err)
 	}
-	done := d.read(b, page.Done)
+	done := d.read(b, notebook.DoneFile)
 	if tasks != 3 || strings.Count(done, "  - Commits: 7b848b") != 3 || strings.Count(done, "  - Pattern: auth") != 3 {
 		t.Errorf("%d tasks in the sessions:\n%s", tasks, done)
 	}
-	archive := d.read(b, page.Contexts)
+	archive := d.read(b, notebook.ContextsFile)
 	if strings.Count(archive, "\n## Session [") != compactions || !strings.Contains(archive, "**Original transcript:** /sessions/work-0.jsonl") || !strings.Contains(archive, "✓ (2 files changed, 3 insertions(+); 7b848b0)") {
 		t.Errorf("%d compactions:\n%s", compactions, archive)
 	}
 	_, err := b.Scan(ctx, false, true)
 	d.no(err)
-	if text := d.read(b, page.Observations); !strings.Contains(text, "Tasks here follow the pattern auth") {
+	if text := d.read(b, notebook.ObservationsFile); !strings.Contains(text, "Tasks here follow the pattern auth") {
 		t.Errorf("no pattern in\n%s", text)
 	}
 	d.same(b)
@@ -227,7 +225,7 @@ func TestADeletedWorktreeIsOwned(t *testing.T) {
 	}
 	_, err = b.Sync(ctx)
 	d.no(err)
-	if text := d.read(b, page.Observations); !strings.Contains(text, "noted in the worktree") {
+	if text := d.read(b, notebook.ObservationsFile); !strings.Contains(text, "noted in the worktree") {
 		t.Errorf("lost with the worktree:\n%s", text)
 	}
 }
@@ -246,7 +244,7 @@ func TestAdoption(t *testing.T) {
 			t.Errorf("%s: %d records, want 1", name, n)
 		}
 	}
-	text := d.read(b, page.Done)
+	text := d.read(b, notebook.DoneFile)
 	for _, want := range []string{"- TASK-1: Add SMS OTP handler", "  - Completed: 2026-03-15", "  - Tokens: 3.5K estimated, 2.8K actual", "  - Commits: 7b848b1, 34d27b8", "- TASK-2: x"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -257,9 +255,7 @@ func TestAdoption(t *testing.T) {
 	if len(offered) != 1 || offered[0].Text != "Never edit generated files." {
 		t.Errorf("offered %+v", offered)
 	}
-	agents, own := filepath.Join(d.root, "AGENTS.md"), "# Ours\n\nBe kind.\n"
-	d.no(os.WriteFile(agents, []byte(own), 0o644))
-	_, err = b.Publish(ctx, true)
+	_, err = b.Publish(ctx)
 	d.no(err)
 	_, err = b.AddRule(ctx, "Never push to main", "", memory.Source{})
 	d.no(err)
@@ -269,9 +265,6 @@ func TestAdoption(t *testing.T) {
 	}
 	_, err = b.Unpublish(ctx)
 	d.no(err)
-	if text, _ := os.ReadFile(agents); string(text) != own {
-		t.Errorf("AGENTS.md is %q, was %q", text, own)
-	}
 	if _, err := os.Stat(rules); err == nil {
 		t.Error("the rules are still published")
 	}

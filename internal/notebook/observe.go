@@ -8,24 +8,22 @@ import (
 	"strings"
 	"time"
 
-	"github.com/decantdev/decant/internal/notebook/page"
-	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/memory"
 )
 
-// Confirmation is an occasion on which something was confirmed.
+// Confirmation is one confirmation of an observation or a rule.
 type Confirmation struct {
-	By       record.Who
+	By       Who
 	From     memory.Source // session and messages
 	Evidence string        // what was said, one line; empty: the text of the record
 	Time     time.Time     // zero: now
 }
 
-// Observe notes a pattern. One that says the same and is known already is returned as it is: seeing something again is
-// no confirmation of it, see Confirm. Parts between <private> and </private> are left out.
+// Observe records a pattern. A known one with the same text is returned unchanged: seeing it again does not
+// confirm it. Parts between <private> and </private> are left out.
 func (b *Book) Observe(ctx context.Context, text string, from memory.Source) (memory.Item, error) {
-	return b.put(ctx, func(l *ledger) (*record.Record, error) {
-		text := page.WithoutPrivate(text)
+	return b.put(ctx, func(l *ledger) (*Record, error) {
+		text := withoutPrivate(text)
 		if r := l.saying(memory.KindObservation, text); r != nil {
 			return r, nil
 		}
@@ -33,12 +31,12 @@ func (b *Book) Observe(ctx context.Context, text string, from memory.Source) (me
 	})
 }
 
-// AddRule notes a rule that a person gives as such: no confirmations are asked for.
+// AddRule records a rule that a person states. It needs no confirmations.
 func (b *Book) AddRule(ctx context.Context, text, why string, from memory.Source) (memory.Item, error) {
-	return b.put(ctx, func(l *ledger) (*record.Record, error) { return l.addRule(page.WithoutPrivate(text), why, from) })
+	return b.put(ctx, func(l *ledger) (*Record, error) { return l.addRule(withoutPrivate(text), why, from) })
 }
 
-func (l *ledger) addRule(text, why string, from memory.Source) (*record.Record, error) {
+func (l *ledger) addRule(text, why string, from memory.Source) (*Record, error) {
 	if r := l.saying(memory.KindRule, text); r != nil {
 		return r, nil
 	}
@@ -49,19 +47,19 @@ func (l *ledger) addRule(text, why string, from memory.Source) (*record.Record, 
 	return r, err
 }
 
-// Decide notes a decision, with its reason and when it is to be looked at again.
+// Decide records a decision, its reason, and when to look at it again.
 func (b *Book) Decide(ctx context.Context, text, why, revisit string, from memory.Source) (memory.Item, error) {
-	return b.put(ctx, func(l *ledger) (*record.Record, error) {
-		r, err := l.add(memory.KindMemory, page.WithoutPrivate(text), from)
+	return b.put(ctx, func(l *ledger) (*Record, error) {
+		r, err := l.add(memory.KindMemory, withoutPrivate(text), from)
 		if err == nil {
-			r.Type, r.Why, r.Revisit = record.Decision, oneLine(why), oneLine(revisit)
+			r.Type, r.Why, r.Revisit = DecisionType, oneLine(why), oneLine(revisit)
 		}
 		return r, err
 	})
 }
 
-// put makes a change of one record, and writes the files.
-func (b *Book) put(ctx context.Context, do func(*ledger) (*record.Record, error)) (memory.Item, error) {
+// put changes one record and writes the files.
+func (b *Book) put(ctx context.Context, do func(*ledger) (*Record, error)) (memory.Item, error) {
 	var it memory.Item
 	err := b.change(ctx, false, func(l *ledger) error {
 		r, err := do(l)
@@ -76,32 +74,33 @@ func (b *Book) put(ctx context.Context, do func(*ledger) (*record.Record, error)
 	return it, err
 }
 
-// oneLine returns what people say beside a text, without what is private or a credential.
+// oneLine returns a text on one line, without private parts and credentials.
 func oneLine(s string) string {
-	return strings.Join(strings.Fields(page.Public(page.WithoutPrivate(s))), " ")
+	return strings.Join(strings.Fields(publicText(withoutPrivate(s))), " ")
 }
 
-// saying returns the record of a kind that says the same as a text; one that is in use first.
-func (l *ledger) saying(kind memory.Kind, text string) (found *record.Record) {
+// saying returns the record of a kind with the same text, preferably an active one.
+func (l *ledger) saying(kind memory.Kind, text string) (found *Record) {
 	for _, r := range l.records {
-		if r.Kind == kind && r.Type == "" && memory.Same(r.Text, text) && (found == nil || r.Item.State() == memory.Active) {
+		says := r.Kind == kind && r.Type == "" && memory.Same(r.Text, text)
+		if says && (found == nil || r.Item.State() == memory.Active) {
 			found = r
 		}
 	}
 	return found
 }
 
-// nextRule returns the number of the next rule: none is given twice.
+// nextRule returns a new number for a rule.
 func (l *ledger) nextRule() int {
 	l.state().Rules++
 	return l.own.Rules
 }
 
-// Confirm notes that something was confirmed: a record by its id, or the observation or rule that says what a text says. A
-// person's words and a rule's check count once for each session, and not in the session that the record comes from. What
-// was archived is in use again.
+// Confirm confirms an observation or a rule by its id or its text. A person's words and a check count once
+// for each session, and not in the session that the record comes from. An archived record becomes active
+// again.
 func (b *Book) Confirm(ctx context.Context, idOrText string, by Confirmation) (memory.Item, error) {
-	return b.put(ctx, func(l *ledger) (*record.Record, error) {
+	return b.put(ctx, func(l *ledger) (*Record, error) {
 		r, err := l.meant(idOrText)
 		if err == nil {
 			err = l.confirm(r, by)
@@ -110,13 +109,13 @@ func (b *Book) Confirm(ctx context.Context, idOrText string, by Confirmation) (m
 	})
 }
 
-// meant returns the observation or rule that a person means by an id or its text. Of an observation that has become a rule
-// it is the rule.
-func (l *ledger) meant(idOrText string) (*record.Record, error) {
+// meant returns the observation or rule with an id or a text. For an observation that became a rule it
+// returns the rule.
+func (l *ledger) meant(idOrText string) (*Record, error) {
 	r, err := l.named(idOrText)
 	if err != nil {
 		if r = cmp.Or(l.saying(memory.KindRule, idOrText), l.saying(memory.KindObservation, idOrText)); r == nil {
-			return nil, fmt.Errorf("%w: nothing has the id or says the same as %q%s", ErrNotFound, idOrText, l.near(idOrText))
+			return nil, fmt.Errorf("%w: no observation or rule has this id or text: %q", ErrNotFound, idOrText)
 		}
 	}
 	if rule := l.byID(r.Became); rule != nil && r.Item.State() == memory.Escalated {
@@ -128,32 +127,13 @@ func (l *ledger) meant(idOrText string) (*record.Record, error) {
 	return r, nil
 }
 
-// near names the records that have words of a text.
-func (l *ledger) near(text string) string {
-	var items []memory.Item
-	for _, r := range l.records {
-		if r.Kind == memory.KindRule || r.Kind == memory.KindObservation {
-			items = append(items, r.Item)
-		}
-	}
-	found := memory.Rank(items, text)
-	if len(found) == 0 {
-		return ""
-	}
-	out := "; perhaps you mean"
-	for i := range found[:min(3, len(found))] {
-		out += "\n  " + found[i].ID + " " + found[i].Text
-	}
-	return out
-}
-
-// confirm counts an occasion if it counts.
-func (l *ledger) confirm(r *record.Record, by Confirmation) error {
-	if !slices.Contains([]record.Who{record.Person, record.Hand, record.Check}, by.By) {
+// confirm counts a confirmation, unless its session has counted already.
+func (l *ledger) confirm(r *Record, by Confirmation) error {
+	if !slices.Contains([]Who{Person, Hand, Check}, by.By) {
 		return fmt.Errorf("%q: %w", by.By, ErrMayNot)
 	}
 	session := by.From.Conversation
-	if by.By != record.Hand {
+	if by.By != Hand {
 		if session == "" {
 			return fmt.Errorf("a confirmation by a %s needs its session: %w", by.By, ErrMayNot)
 		}
@@ -165,7 +145,7 @@ func (l *ledger) confirm(r *record.Record, by Confirmation) error {
 	if at.IsZero() {
 		at = l.now
 	}
-	evidence := cmp.Or(page.WithoutPrivate(by.Evidence), r.Text)
+	evidence := cmp.Or(withoutPrivate(by.Evidence), r.Text)
 	known := r.Times
 	r.Item = memory.Confirm(r.Item, memory.Confirmation{Source: l.source(by.From), Evidence: evidence, Time: at})
 	if r.Times == known {
@@ -174,23 +154,23 @@ func (l *ledger) confirm(r *record.Record, by Confirmation) error {
 	if r.Item.State() == memory.Active {
 		r.Reason = ""
 	}
-	if by.By != record.Check {
+	if by.By != Check {
 		r.Suspended, r.Against = time.Time{}, ""
 	}
 	r.Removed = time.Time{}
-	r.Seen = append(r.Seen, record.Seen{By: by.By, Session: session, From: by.From.From, To: by.From.To, Time: at})
+	r.Seen = append(r.Seen, Seen{By: by.By, Session: session, From: by.From.From, To: by.From.To, Time: at})
 	r.Seen = r.Seen[max(0, len(r.Seen)-mostSessions):]
 	l.noteSession(session)
 	if l.set.AutoEscalate && l.due(r) == memory.Escalated {
-		_, err := l.escalate(r, "")
+		_, err := l.escalate(r)
 		return err
 	}
 	return nil
 }
 
-// Contradict notes that a rule or an observation was contradicted: it is told to no session until somebody confirms it again.
+// Contradict suspends a rule or an observation: sessions are not told of it until it is confirmed again.
 func (b *Book) Contradict(ctx context.Context, idOrText, evidence string, from memory.Source) (memory.Item, error) {
-	return b.put(ctx, func(l *ledger) (*record.Record, error) {
+	return b.put(ctx, func(l *ledger) (*Record, error) {
 		r, err := l.meant(idOrText)
 		if err == nil {
 			r.Suspended, r.Against = l.now, cmp.Or(oneLine(evidence), "by hand")
@@ -200,9 +180,9 @@ func (b *Book) Contradict(ctx context.Context, idOrText, evidence string, from m
 	})
 }
 
-// Supersede notes that one record takes the place of another, which is archived. Both name each other.
+// Supersede archives a record that another one replaces. Both name each other.
 func (b *Book) Supersede(ctx context.Context, old, by string) (memory.Item, error) {
-	return b.put(ctx, func(l *ledger) (*record.Record, error) {
+	return b.put(ctx, func(l *ledger) (*Record, error) {
 		was, err := l.named(old)
 		if err != nil {
 			return nil, err
@@ -212,7 +192,7 @@ func (b *Book) Supersede(ctx context.Context, old, by string) (memory.Item, erro
 			return nil, err
 		}
 		if was == is {
-			return nil, fmt.Errorf("%s cannot take its own place", was.ID)
+			return nil, fmt.Errorf("%s cannot replace itself", was.ID)
 		}
 		if err := l.archive(was, "superseded by "+is.ID); err != nil {
 			return nil, err

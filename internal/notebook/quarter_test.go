@@ -15,8 +15,6 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/internal/notebook"
-	"github.com/decantdev/decant/internal/notebook/page"
-	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/internal/notebook/scan"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/wire"
@@ -140,7 +138,7 @@ func TestAQuarterOfRecordedSessions(t *testing.T) {
 	d.no(err)
 	seen, kept, archived := map[string]int{}, 0, 0
 	for _, it := range items {
-		r, err := record.Of(it)
+		r, err := notebook.RecordOf(it)
 		d.no(err)
 		if it.State() == memory.Archived {
 			archived++
@@ -161,7 +159,7 @@ func TestAQuarterOfRecordedSessions(t *testing.T) {
 	}
 	d.onceEach(b, begin)
 	d.same(b)
-	archive := d.read(b, page.TaskArchive)
+	archive := d.read(b, notebook.TaskArchiveFile)
 	for _, it := range items {
 		if it.State() == memory.Archived && !strings.Contains(archive, it.ID) {
 			t.Errorf("%s is archived and in no file", it.ID)

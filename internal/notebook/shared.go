@@ -9,13 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/decantdev/decant/internal/notebook/page"
-	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/memory"
 )
 
-// The files of the shared scope, from the top of the repository. Git takes the lines of both sides of a merge (its driver
-// "union"); what then stands there twice is settled when it is read.
+// The committed files, from the top of the repository. In a merge git keeps the lines of both sides (its
+// driver "union"); a record that is there twice is settled when the file is read.
 var (
 	sharedFile = filepath.Join(".decant", "shared.jsonl")
 	attributes = filepath.Join(".decant", ".gitattributes")
@@ -23,10 +21,10 @@ var (
 
 const unionLine = "shared.jsonl merge=union\n"
 
-// Share puts rules and decisions into the file that is committed with the repository, so that all who work on it have them.
-// Everything else is personal: it stays in the store.
+// Share puts rules and decisions into the committed file, for all who work on the repository. Everything else
+// is personal and stays in the store.
 func (b *Book) Share(ctx context.Context, ids []string) ([]Change, error) {
-	return b.share(ctx, ids, func(l *ledger, r *record.Record) error {
+	return b.share(ctx, ids, func(l *ledger, r *Record) error {
 		if !r.Shareable() {
 			return fmt.Errorf("%s is of the kind %s: rules and decisions are shared, other records are personal", r.ID, r.Kind)
 		}
@@ -36,16 +34,16 @@ func (b *Book) Share(ctx context.Context, ids []string) ([]Change, error) {
 	})
 }
 
-// Unshare takes records out of the file of this working tree again. They stay in this notebook.
+// Unshare takes records out of this working tree's file. They stay in this notebook.
 func (b *Book) Unshare(ctx context.Context, ids []string) ([]Change, error) {
-	return b.share(ctx, ids, func(l *ledger, r *record.Record) error {
+	return b.share(ctx, ids, func(l *ledger, r *Record) error {
 		r.Shared = false
 		l.line(r.ID, unwanted)
 		return nil
 	})
 }
 
-func (b *Book) share(ctx context.Context, ids []string, do func(*ledger, *record.Record) error) ([]Change, error) {
+func (b *Book) share(ctx context.Context, ids []string, do func(*ledger, *Record) error) ([]Change, error) {
 	err := b.change(ctx, false, func(l *ledger) error {
 		for _, id := range ids {
 			r, err := l.named(id)
@@ -64,40 +62,40 @@ func (b *Book) share(ctx context.Context, ids []string, do func(*ledger, *record
 	return b.project(ctx)
 }
 
-// Trust says whether rules hold at once that others have shared. Without it each waits for a yes: who may write to a
+// Trust sets whether rules that others share apply at once. Otherwise each needs a yes: who may write to a
 // repository may not yet tell an agent what to do.
 func (b *Book) Trust(ctx context.Context, on bool) error {
 	return b.change(ctx, false, func(l *ledger) error { l.state().Trusts = on; return nil })
 }
 
-// What is to become of a line of the file, where the sums of the line and its record are known otherwise.
+// What the base has for a line that is to be added or removed, in place of the sums of the line and its record.
 const (
 	wanted   = "+"
 	unwanted = "-"
 )
 
-// line notes what is known of a line.
+// line sets the base of a line.
 func (l *ledger) line(id, known string) {
-	p := l.pages()[page.Shared]
+	p := l.pages()[sharedKey]
 	if p.Base == nil {
 		p.Base = map[string]string{}
 	}
 	p.Base[id] = known
-	l.pages()[page.Shared] = p
+	l.pages()[sharedKey] = p
 }
 
-// A sharer brings the committed file and the records together.
+// A sharer merges the committed file and the records.
 type sharer struct {
 	l    *ledger
-	base map[string]string // by record: the sums of its line and of the record, when they were last seen together
+	base map[string]string // by record: the sums of its line and of the record when both were last in step
 	read []string
 }
 
-// file takes over what others have changed in the file, and returns what it should hold. A record that the file does not
-// have is not written into it unless somebody shares it: another branch may be checked out.
+// file applies what others changed in the file, and returns its new text. It does not add a record that the
+// file lacks unless somebody shares it: another branch may be checked out.
 func (s *sharer) file(disk string) string {
-	lines, tidy, bad := page.Lines(disk)
-	newest := map[string]page.Line{}
+	lines, tidy, bad := parseShared(disk)
+	newest := map[string]sharedLine{}
 	for i := range lines {
 		id := lines[i].ID
 		if sum, _, _ := strings.Cut(s.base[id], " "); sum != lines[i].Sum() {
@@ -119,32 +117,33 @@ func (s *sharer) file(disk string) string {
 		}
 	}
 	if len(bad) > 0 {
-		s.read = append(s.read, fmt.Sprintf("%s:%d: not a record: mend the line; until then nothing is written there", sharedFile, bad[0]))
+		const mend = "%s:%d: not a record: mend the line; until then nothing is written there"
+		s.read = append(s.read, fmt.Sprintf(mend, sharedFile, bad[0]))
 		return disk
 	}
 	if tidy {
 		return disk
 	}
-	return page.Join(slices.Collect(maps.Values(newest)))
+	return joinShared(slices.Collect(maps.Values(newest)))
 }
 
-// lineOf returns a record as a line; of none an empty one.
-func lineOf(r *record.Record) page.Line {
+// lineOf returns the line of a record, or an empty one for nil.
+func lineOf(r *Record) sharedLine {
 	if r == nil {
-		return page.Line{}
+		return sharedLine{}
 	}
-	return page.LineOf(r)
+	return sharedLineOf(r)
 }
 
-// known returns the sums of what the file holds now and of its records.
+// known returns the sums of the lines in the file now, and of their records.
 func (s *sharer) known(disk string) map[string]string {
-	lines, _, _ := page.Lines(disk)
+	lines, _, _ := parseShared(disk)
 	out := map[string]string{}
 	for i := range lines {
 		own := lineOf(s.l.byID(lines[i].ID))
 		out[lines[i].ID] = lines[i].Sum() + " " + own.Sum()
 	}
-	for id, is := range s.base { // somebody has said so since the file was read
+	for id, is := range s.base { // shared or unshared since the file was read
 		if _, there := out[id]; is == wanted && !there || is == unwanted && there {
 			out[id] = is
 		}
@@ -152,8 +151,8 @@ func (s *sharer) known(disk string) map[string]string {
 	return out
 }
 
-// take takes over a line that somebody has written.
-func (s *sharer) take(line *page.Line) {
+// take applies a line that somebody wrote.
+func (s *sharer) take(line *sharedLine) {
 	r := s.l.byID(line.ID)
 	if r == nil {
 		s.fresh(line)
@@ -161,7 +160,8 @@ func (s *sharer) take(line *page.Line) {
 	}
 	own := lineOf(r)
 	_, sum, _ := strings.Cut(s.base[line.ID], " ")
-	byHand := sum == own.Sum() && line.Changed.Equal(own.Changed) && *line != own // edited in the file, which has nothing that notes when
+	// An edit in the file leaves the time of the last change as it is.
+	byHand := sum == own.Sum() && line.Changed.Equal(own.Changed) && *line != own
 	if !r.Shared || own.Compare(line) >= 0 && !byHand {
 		return
 	}
@@ -182,8 +182,8 @@ func (s *sharer) take(line *page.Line) {
 	s.read = append(s.read, fmt.Sprintf("%s: changed %s %s", sharedFile, r.ID, r.Text))
 }
 
-// archived takes over whether a line is in use.
-func (s *sharer) archived(r *record.Record, line *page.Line) {
+// archived applies whether a line is archived.
+func (s *sharer) archived(r *Record, line *sharedLine) {
 	switch is := r.Item.State() == memory.Archived; {
 	case line.Archived && !is:
 		r.Item.Archived, r.Reason = later(r.Changed, r.Restored.Add(time.Microsecond)), oneLine(line.Reason)
@@ -199,10 +199,10 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// fresh makes a record of a line that is not known here. A rule waits for a yes, unless lines are trusted.
-func (s *sharer) fresh(line *page.Line) {
+// fresh makes a record of an unknown line. A rule needs a yes, unless lines are trusted.
+func (s *sharer) fresh(line *sharedLine) {
 	if line.Kind == memory.KindRule && s.l.saying(memory.KindRule, line.Text) != nil {
-		return // it is told already
+		return // it is a rule already
 	}
 	if line.Kind == memory.KindRule && !s.l.state().Trusts {
 		if !line.Archived {
@@ -210,53 +210,57 @@ func (s *sharer) fresh(line *page.Line) {
 		}
 		return
 	}
-	it, err := memory.New(line.ID, line.Kind, s.l.scope, page.WithoutPrivate(line.Text), memory.Source{}, s.l.seen(line.Created))
+	text, at := withoutPrivate(line.Text), s.l.seen(line.Created)
+	it, err := memory.New(line.ID, line.Kind, s.l.scope, text, memory.Source{}, at)
 	if err != nil {
 		s.read = append(s.read, fmt.Sprintf("%s: %s: not read: %v", sharedFile, line.ID, err))
 		return
 	}
-	r := &record.Record{Item: it, Detail: record.Detail{Shared: true, Why: oneLine(line.Why), Revisit: oneLine(line.Revisit)}}
+	r := &Record{Item: it, Detail: Detail{Shared: true, Why: oneLine(line.Why), Revisit: oneLine(line.Revisit)}}
 	if !line.Changed.IsZero() {
 		r.Changed = s.l.seen(line.Changed)
 	}
 	if r.Kind == memory.KindRule {
 		r.Number = s.l.nextRule()
 	} else {
-		r.Type = record.Decision
+		r.Type = DecisionType
 	}
 	s.archived(r, line)
 	s.l.records = append(s.l.records, r)
 	s.read = append(s.read, fmt.Sprintf("%s: added %s %s", sharedFile, r.ID, r.Text))
 }
 
-// ask makes an observation of a line, which waits for a yes.
-func (s *sharer) ask(line *page.Line) {
-	id := record.ID(memory.KindObservation, line.Text, time.Time{}, line.ID)
+// ask makes an observation of a line, to review.
+func (s *sharer) ask(line *sharedLine) {
+	id := recordID(memory.KindObservation, line.Text, time.Time{}, line.ID)
 	if s.l.byID(id) != nil {
-		return // asked already, whatever came of it
+		return // asked already, whatever the answer
 	}
-	it, err := memory.New(id, memory.KindObservation, s.l.scope, page.WithoutPrivate(line.Text), memory.Source{}, s.l.now)
+	it, err := memory.New(id, memory.KindObservation, s.l.scope, withoutPrivate(line.Text), memory.Source{}, s.l.now)
 	if err != nil {
 		return
 	}
-	r := &record.Record{Item: it, Detail: record.Detail{Shares: line.ID, Offer: record.FromFile, Why: oneLine(line.Why), Changed: line.Changed}}
+	detail := Detail{Shares: line.ID, Offer: FromFile, Why: oneLine(line.Why), Changed: line.Changed}
+	r := &Record{Item: it, Detail: detail}
 	s.l.records = append(s.l.records, r)
-	s.read = append(s.read, fmt.Sprintf("%s: %s waits for a yes: %s", sharedFile, r.ID, r.Text))
+	s.read = append(s.read, fmt.Sprintf("%s: %s is to review: %s", sharedFile, r.ID, r.Text))
 }
 
-// mostShared is how many bytes the committed file may have. Anybody may write it, and each of its thousands of records is compared with others.
+// mostShared is the size limit of the committed file, in bytes. Anybody may write it, and its records are
+// compared with each other.
 const mostShared = 1 << 20
 
-// readShared returns the committed file; nil: there is none.
+// readShared returns the committed file, or nil.
 func (b *Book) readShared() ([]byte, error) {
 	text, err := b.tree().Read(sharedFile)
 	if len(text) > mostShared {
-		err = fmt.Errorf("%s: it is larger than %d MB: take records out of it", filepath.Join(b.repo.Root, sharedFile), mostShared>>20)
+		path := filepath.Join(b.repo.Root, sharedFile)
+		err = fmt.Errorf("%s: it is larger than %d MB: take records out of it", path, mostShared>>20)
 	}
 	return text, err
 }
 
-// writeShared writes the committed file if it changes, and what tells git how to merge it.
+// writeShared writes the committed file if it changes, and the attributes that tell git how to merge it.
 func (b *Book) writeShared(disk []byte, text string) ([]Change, error) {
 	if text == string(disk) {
 		return nil, nil

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/internal/notebook"
-	"github.com/decantdev/decant/internal/notebook/page"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -37,7 +36,7 @@ func (tm *team) member(name string) *notebook.Book {
 	db, err := sqlite.Open(tm.Context(), filepath.Join(tm.TempDir(), "d.db"), sqlite.Options{})
 	tm.no(err)
 	tm.Cleanup(func() { db.Close() })
-	b, err := notebook.Open(tm.Context(), notebook.Options{Memories: db, Root: root, Now: func() time.Time { return tm.now }})
+	b, err := notebook.Open(notebook.Options{Memories: db, Root: root, Now: func() time.Time { return tm.now }})
 	tm.no(err)
 	_, err = b.Init(tm.Context())
 	tm.no(err)
@@ -117,7 +116,7 @@ func TestTwoBranchesMerge(t *testing.T) {
 	if len(offered) != 1 || offered[0].Shares != common.ID {
 		t.Fatalf("%d wait for a yes, want the shared one", len(offered))
 	}
-	is, err := tm.bob.Accept(ctx, offered[0].ID, "", "")
+	is, err := tm.bob.Accept(ctx, offered[0].ID, "")
 	tm.no(err)
 	if told := tm.told(tm.bob); is.ID != common.ID || !strings.Contains(told, "vet") {
 		t.Errorf("after the yes it is %s, want %s; told:\n%s", is.ID, common.ID, told)
@@ -170,7 +169,7 @@ func TestSharedWordsWaitForAYes(t *testing.T) {
 	tm.pull(tm.bob)
 	offered, err := tm.bob.Offered(ctx)
 	tm.no(err)
-	_, err = tm.bob.Accept(ctx, offered[0].ID, "", "")
+	_, err = tm.bob.Accept(ctx, offered[0].ID, "")
 	tm.no(err)
 
 	tm.now = tm.now.Add(time.Minute)
@@ -184,7 +183,7 @@ func TestSharedWordsWaitForAYes(t *testing.T) {
 	if offered, err = tm.bob.Offered(ctx); err != nil || len(offered) != 1 {
 		t.Fatalf("%d wait for a yes, %v", len(offered), err)
 	}
-	_, err = tm.bob.Accept(ctx, offered[0].ID, "", "")
+	_, err = tm.bob.Accept(ctx, offered[0].ID, "")
 	tm.no(err)
 	if told := tm.told(tm.bob); strings.Contains(told, "Never push") || strings.Count(told, "Always push") != 1 {
 		t.Errorf("after the yes:\n%s", told)
@@ -208,7 +207,7 @@ func TestBranchesAndWorktreesKeepTheirFiles(t *testing.T) {
 	tm.commit(tm.ada)
 	tree := filepath.Join(t.TempDir(), "tree")
 	tm.run(root, "worktree", "add", "-q", "-b", "other", tree)
-	in, err := notebook.Open(ctx, notebook.Options{Memories: tm.stores[tm.ada], Root: tree, Now: func() time.Time { return tm.now }})
+	in, err := notebook.Open(notebook.Options{Memories: tm.stores[tm.ada], Root: tree, Now: func() time.Time { return tm.now }})
 	tm.no(err)
 	_, err = in.Init(ctx)
 	tm.no(err)
@@ -272,8 +271,8 @@ func TestWhatIsPersonal(t *testing.T) {
 	}
 	tm.push(tm.ada)
 	tm.pull(tm.bob)
-	if text := tm.read(tm.bob, page.Decisions); !strings.Contains(text, "Use SQLite") {
-		t.Errorf("a shared decision is not in %s:\n%s", page.Decisions, text)
+	if text := tm.read(tm.bob, notebook.DecisionsFile); !strings.Contains(text, "Use SQLite") {
+		t.Errorf("a shared decision is not in %s:\n%s", notebook.DecisionsFile, text)
 	}
 	_, err = tm.ada.Unshare(ctx, []string{it.ID})
 	tm.no(err)

@@ -4,25 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/decantdev/decant/internal/notebook/folder"
-	"github.com/decantdev/decant/internal/notebook/page"
-	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/memory"
 )
 
 // ignore keeps personal files out of commits.
 const ignore = "*\n"
 
-// lockName is the file that one process at a time holds.
+// lockName is the file that a process locks to write.
 const lockName = ".lock"
 
-// Init makes the folder of the notebook and its files. A folder that is there is taken as it is: what stands in its files is
-// read as if a person had just written it.
+// Init makes the folder of the notebook and its files. Files in an existing folder are read as if a person
+// had just written them.
 func (b *Book) Init(ctx context.Context) (Report, error) {
 	if err := b.personal(ctx); err != nil {
 		return Report{}, err
@@ -31,7 +27,8 @@ func (b *Book) Init(ctx context.Context) (Report, error) {
 		if err := b.tree().Mkdir(b.o.Settings.Dir, 0o700); err != nil {
 			return Report{}, err
 		}
-		if err := b.tree().Replace(b.file(".gitignore"), nil, []byte(ignore)); err != nil && !errors.Is(err, folder.ErrChanged) {
+		err := b.tree().Replace(b.file(".gitignore"), nil, []byte(ignore))
+		if err != nil && !errors.Is(err, errChanged) { // errChanged: there is one
 			return Report{}, err
 		}
 	}
@@ -42,14 +39,14 @@ func (b *Book) Init(ctx context.Context) (Report, error) {
 	return b.sync(ctx)
 }
 
-// used notes that the notebook is used in a working tree.
+// used records that the notebook is used in a working tree.
 func (l *ledger) used(root string) {
 	if s := l.state(); !slices.Contains(s.Roots, root) {
 		s.Roots = append(s.Roots, root)
 	}
 }
 
-// Sync reads what people have changed in the files, and writes the files anew. Without the folder it does nothing.
+// Sync reads what people changed in the files, and writes the files. Without the folder it does nothing.
 func (b *Book) Sync(ctx context.Context) (Report, error) {
 	if found, err := b.tree().Has(b.o.Settings.Dir); err != nil || !found && !b.o.DryRun {
 		return Report{}, err
@@ -60,30 +57,30 @@ func (b *Book) Sync(ctx context.Context) (Report, error) {
 	return b.sync(ctx)
 }
 
-// personal says why the files are nobody's own: git has them, so that somebody else may have written what would be told to sessions as the
-// user's rules. Git replaces ignored files without a word when it pulls.
+// personal returns an error if git tracks the files: others may then have written what sessions would be told
+// as the user's rules. A pull silently replaces ignored files.
 func (b *Book) personal(ctx context.Context) error {
 	if _, err := b.tree().Has(b.o.Settings.Dir); err != nil {
 		return err // a link
 	}
 	var names []string
-	for _, name := range page.Names {
+	for _, name := range fileNames {
 		names = append(names, b.file(name))
 	}
 	tracked, err := b.repo.Tracked(ctx, names)
 	if err != nil || len(tracked) == 0 {
 		return err
 	}
-	return fmt.Errorf("%s: git has %s, so others may have written what stands there: a notebook is personal, and is not committed. "+
+	return fmt.Errorf("%s: git has %s, so others may have written it: a notebook is personal and is not committed. "+
 		"Read these files; \"git rm\" of them deletes them, \"git rm --cached\" makes them yours", b.Dir(), strings.Join(tracked, ", "))
 }
 
-// Unwritten returns the files that stand in the notebook's folder though no notebook has written them.
+// Unwritten returns the files in the notebook's folder that no notebook wrote.
 func (b *Book) Unwritten() (names []string, err error) {
 	if locked, err := b.tree().Has(b.file(lockName)); err != nil || locked {
 		return nil, err
 	}
-	for _, name := range page.Names {
+	for _, name := range fileNames {
 		found, err := b.tree().Has(b.file(name))
 		if err != nil {
 			return nil, err
@@ -95,7 +92,7 @@ func (b *Book) Unwritten() (names []string, err error) {
 	return names, nil
 }
 
-// project is Sync after a change.
+// project writes the files after a change.
 func (b *Book) project(ctx context.Context) ([]Change, error) {
 	r, err := b.Sync(ctx)
 	if err != nil {
@@ -105,7 +102,7 @@ func (b *Book) project(ctx context.Context) ([]Change, error) {
 	return r.Changes, err
 }
 
-// mostTries is how often files are read again that an editor has changed meanwhile.
+// mostTries is how often files are read again that an editor changed meanwhile.
 const mostTries = 20
 
 func (b *Book) sync(ctx context.Context) (Report, error) {
@@ -123,34 +120,34 @@ func (b *Book) sync(ctx context.Context) (Report, error) {
 		read, changes, err := b.pass(ctx)
 		out.Read = append(out.Read, read...)
 		out.Changes = append(out.Changes, changes...)
-		if !errors.Is(err, folder.ErrChanged) {
+		if !errors.Is(err, errChanged) {
 			return out, err
 		}
 	}
-	return out, fmt.Errorf("%s: its files are being changed all the time: %w", b.Dir(), folder.ErrChanged)
+	return out, fmt.Errorf("%s: another process keeps changing its files: %w", b.Dir(), errChanged)
 }
 
-// pass reads the files and writes them once. If one has changed meanwhile the error is folder.ErrChanged.
+// pass reads and writes the files once. If one changed meanwhile, the error is errChanged.
 func (b *Book) pass(ctx context.Context) (read []string, changes []Change, err error) {
 	disk, err := b.disk()
 	if err != nil {
 		return nil, nil, err
 	}
-	files := map[string]page.File{}
+	files := map[string]renderedFile{}
 	shared := ""
 	err = b.change(ctx, true, func(l *ledger) error {
-		a := absorber{l: l, zone: b.o.Now().Location(), count: b.count}
+		a := readback{l: l, zone: b.o.Now().Location(), count: b.count}
 		a.files(disk)
-		s := sharer{l: l, base: l.pages()[page.Shared].Base}
-		shared = s.file(string(disk[page.Shared]))
-		read, files = append(a.read, s.read...), map[string]page.File{}
+		s := sharer{l: l, base: l.pages()[sharedKey].Base}
+		shared = s.file(string(disk[sharedKey]))
+		read, files = append(a.read, s.read...), map[string]renderedFile{}
 		v := l.view(a.zone, b.count)
-		for _, name := range page.Names {
-			files[name] = page.Render(name, v, string(disk[name]))
+		for _, name := range fileNames {
+			files[name] = render(name, v, string(disk[name]))
 		}
 		return nil
 	})
-	for _, name := range page.Names {
+	for _, name := range fileNames {
 		if err != nil {
 			return read, changes, err
 		}
@@ -165,29 +162,29 @@ func (b *Book) pass(ctx context.Context) (read []string, changes []Change, err e
 	}
 	if err == nil {
 		var more []Change
-		more, err = b.writeShared(disk[page.Shared], shared)
+		more, err = b.writeShared(disk[sharedKey], shared)
 		changes = append(changes, more...)
 	}
-	if err != nil || b.o.DryRun { // what stands in the files is still what was written before
+	if err != nil || b.o.DryRun { // the files are still those that were written before
 		return read, changes, err
 	}
 	return read, changes, b.written(ctx, files, shared)
 }
 
-// disk returns the files as they stand there; nil: there is none.
+// disk returns the files as they are; nil for a missing one.
 func (b *Book) disk() (out map[string][]byte, err error) {
 	out = map[string][]byte{}
-	for _, name := range page.Names {
+	for _, name := range fileNames {
 		if out[name], err = b.tree().Read(b.file(name)); err != nil {
 			return nil, err
 		}
 	}
-	out[page.Shared], err = b.readShared()
+	out[sharedKey], err = b.readShared()
 	return out, err
 }
 
-// written notes what stands in the files now.
-func (b *Book) written(ctx context.Context, files map[string]page.File, shared string) error {
+// written records what the files contain now.
+func (b *Book) written(ctx context.Context, files map[string]renderedFile, shared string) error {
 	return b.change(ctx, true, func(l *ledger) error {
 		pages := l.pages()
 		for name, f := range files {
@@ -195,13 +192,13 @@ func (b *Book) written(ctx context.Context, files map[string]page.File, shared s
 			p.Base = f.Base
 			pages[name] = p
 		}
-		s := sharer{l: l, base: pages[page.Shared].Base}
-		pages[page.Shared] = record.Page{Base: s.known(shared)}
+		s := sharer{l: l, base: pages[sharedKey].Base}
+		pages[sharedKey] = pageState{Base: s.known(shared)}
 		return nil
 	})
 }
 
-// Render returns the files as they are made of the store alone.
+// Render returns the files as the store alone makes them.
 func (b *Book) Render(ctx context.Context) (map[string]string, error) {
 	l, err := b.read(ctx)
 	if err != nil {
@@ -209,15 +206,18 @@ func (b *Book) Render(ctx context.Context) (map[string]string, error) {
 	}
 	l.state()
 	v, out := l.view(b.o.Now().Location(), b.count), map[string]string{}
-	for _, name := range page.Names {
-		out[name] = page.Render(name, v, "").Text
+	for _, name := range fileNames {
+		out[name] = render(name, v, "").Text
 	}
 	return out, nil
 }
 
-// view returns what files are made of.
-func (l *ledger) view(zone *time.Location, count func(string) int) *page.View {
-	v := &page.View{Records: l.records, Pages: l.pages(), Zone: zone, Keep: l.set.KeepTasks, Metrics: l.set.Metrics, Unloaded: map[string]int{}}
+// view returns what files are made from.
+func (l *ledger) view(zone *time.Location, count func(string) int) *view {
+	v := &view{
+		Records: l.records, Pages: l.pages(), Zone: zone,
+		Keep: l.set.Triggers.TaskArchive.Keep, Metrics: l.set.Metrics, Unloaded: map[string]int{},
+	}
 	size := 0
 	for i, r := range l.loaded() {
 		if size += count(ruleLine(r)); size > l.set.RuleTokens {
@@ -227,92 +227,15 @@ func (l *ledger) view(zone *time.Location, count func(string) int) *page.View {
 	return v
 }
 
-// loaded returns the rules that a session may be told, those that are worth most first.
-func (l *ledger) loaded() (out []*record.Record) {
+// loaded returns the rules that a session may be told, in the order of worth.
+func (l *ledger) loaded() (out []*Record) {
 	for _, r := range l.records {
 		if r.Kind == memory.KindRule && r.Item.State() == memory.Active && r.Suspended.IsZero() && r.Removed.IsZero() {
 			out = append(out, r)
 		}
 	}
-	slices.SortFunc(out, record.Worth)
+	slices.SortFunc(out, worth)
 	return out
 }
 
-func ruleLine(r *record.Record) string { return fmt.Sprintf("- Rule #%d: %s\n", r.Number, r.Text) }
-
-// An absorber makes records of what people have changed in files.
-type absorber struct {
-	l     *ledger
-	zone  *time.Location
-	count func(string) int
-	read  []string
-}
-
-// files reads all files. A file that is not there is no change: it is made anew.
-func (a *absorber) files(disk map[string][]byte) {
-	pages := a.l.pages()
-	sheets, seen := map[string]page.Sheet{}, map[string]bool{}
-	for _, name := range page.Names {
-		if disk[name] == nil {
-			continue
-		}
-		sheet := page.Parse(name, string(disk[name]))
-		sheets[name] = sheet
-		for _, f := range sheet.Found {
-			seen[f.ID] = true
-		}
-	}
-	shown := map[string]map[string]map[string]string{}
-	v := a.l.view(a.zone, a.count)
-	for name := range sheets {
-		shown[name] = page.Fields(name, v)
-	}
-	for _, name := range page.Names {
-		if sheet, ok := sheets[name]; ok {
-			a.deleted(name, pages[name].Base, seen)
-			a.file(name, sheet, shown[name])
-		}
-	}
-}
-
-// deleted archives what a person has deleted from a file. What was deleted from an archive is in no file any longer.
-func (a *absorber) deleted(name string, base map[string]string, seen map[string]bool) {
-	for _, id := range slices.Sorted(maps.Keys(base)) {
-		r := a.l.byID(id)
-		if seen[id] || r == nil || !r.Removed.IsZero() {
-			continue
-		}
-		archive := name == page.ObservationArchive || name == page.TaskArchive || name == page.Contexts
-		switch {
-		case archive && (r.Item.State() != memory.Active || r.Type == record.Archive):
-			r.Removed = a.l.now
-		case archive || r.Item.State() != memory.Active || a.l.archive(r, "deleted from "+name) != nil:
-			continue
-		}
-		a.read = append(a.read, name+": deleted "+id+" "+r.Text)
-	}
-}
-
-// file reads what was changed and added in a file, and keeps its pieces.
-func (a *absorber) file(name string, sheet page.Sheet, shown map[string]map[string]string) {
-	p := a.l.pages()[name]
-	keys := map[string]string{}
-	for i := range sheet.Found {
-		f := &sheet.Found[i]
-		if f.ID == "" {
-			keys[page.NewKey(i)] = a.added(name, f)
-			continue
-		}
-		if have := shown[f.ID]; have != nil && p.Base[f.ID] != f.Sum(have) {
-			a.edited(name, f, have)
-		}
-	}
-	p.Pieces = nil
-	for _, piece := range sheet.Pieces {
-		if id, ok := keys[piece.After]; ok {
-			piece.After = id
-		}
-		p.Pieces = append(p.Pieces, record.Piece{After: piece.After, Text: page.Public(piece.Text)})
-	}
-	a.l.pages()[name] = p
-}
+func ruleLine(r *Record) string { return fmt.Sprintf("- Rule #%d: %s\n", r.Number, r.Text) }

@@ -6,20 +6,18 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/internal/lazyregexp"
-	"github.com/decantdev/decant/internal/notebook/page"
-	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/memory"
 )
 
 var named = lazyregexp.New(`^([A-Z][A-Z0-9]*-\d+)(?:: *| +)`)
 
-// Task notes a task that is begun. A text such as "TASK-42: Add a handler" names it; otherwise it gets the next number. One
-// whose name is known is returned as it is.
+// Task records an open task. A text such as "TASK-42: Add a handler" names it; otherwise it gets the next
+// number. A task with a known name is returned unchanged.
 func (b *Book) Task(ctx context.Context, text string, from memory.Source) (memory.Item, error) {
-	return b.put(ctx, func(l *ledger) (*record.Record, error) { return l.task(page.WithoutPrivate(text), from) })
+	return b.put(ctx, func(l *ledger) (*Record, error) { return l.task(withoutPrivate(text), from) })
 }
 
-func (l *ledger) task(text string, from memory.Source) (*record.Record, error) {
+func (l *ledger) task(text string, from memory.Source) (*Record, error) {
 	ref := ""
 	if m := named.FindStringSubmatch(text); m != nil {
 		ref, text = m[1], text[len(m[0]):]
@@ -30,21 +28,21 @@ func (l *ledger) task(text string, from memory.Source) (*record.Record, error) {
 			if !r.Task.Numbered || memory.Same(r.Text, text) {
 				return r, nil
 			}
-			r.Task.Ref = l.nextTask() // the name is somebody's own
+			r.Task.Ref = l.nextTask() // the text names its own task; the notebook's gets another number
 		}
 	}
 	r, err := l.add(memory.KindTask, text, from)
 	if err != nil {
 		return nil, err
 	}
-	r.Task = &record.Task{Ref: ref, Numbered: ref == ""}
+	r.Task = &Task{Ref: ref, Numbered: ref == ""}
 	if ref == "" {
 		r.Task.Ref = l.nextTask()
 	}
 	return r, nil
 }
 
-// nextTask returns a name that no task has.
+// nextTask returns a new name for a task.
 func (l *ledger) nextTask() string {
 	for s := l.state(); ; {
 		s.Tasks++
@@ -55,13 +53,12 @@ func (l *ledger) nextTask() string {
 	}
 }
 
-// Done notes that a task is completed, by its id, its name or a text that makes a new one, with what is known of it. A time
-// that is zero is now.
-func (b *Book) Done(ctx context.Context, idOrText string, t record.Task, from memory.Source) (memory.Item, error) {
-	return b.put(ctx, func(l *ledger) (*record.Record, error) {
+// Done records that a task is completed: one with an id or a name, or a new one with a text. A zero time in t is now.
+func (b *Book) Done(ctx context.Context, idOrText string, t Task, from memory.Source) (memory.Item, error) {
+	return b.put(ctx, func(l *ledger) (*Record, error) {
 		r, err := l.named(idOrText)
 		if err != nil || r.Task == nil {
-			if r, err = l.task(page.WithoutPrivate(idOrText), from); err != nil {
+			if r, err = l.task(withoutPrivate(idOrText), from); err != nil {
 				return nil, err
 			}
 		}
@@ -78,14 +75,13 @@ func (b *Book) Done(ctx context.Context, idOrText string, t record.Task, from me
 	})
 }
 
-// The newest tasks (keepRecentCount) stay whatever their age. An older
-// one goes with the month, or after so many sessions (archiveAfterSessions), whichever comes first.
-
-// archiveTasks archives completed tasks and returns how many. At the end of a month all but the newest go.
+// archiveTasks archives completed tasks and returns how many. The newest (keepRecentCount) stay whatever
+// their age. An older one goes with the month, or after some sessions (archiveAfterSessions), whichever comes
+// first.
 func (l *ledger) archiveTasks(month bool) (n int) {
 	for i, r := range l.finished() {
-		late := l.state().Sessions-r.Task.Sessions >= l.set.AfterSessions
-		if i < l.set.KeepTasks || !month && !late {
+		late := l.state().Sessions-r.Task.Sessions >= l.set.Triggers.TaskArchive.AfterSessions
+		if i < l.set.Triggers.TaskArchive.Keep || !month && !late {
 			continue
 		}
 		if l.archive(r, "completed") == nil {

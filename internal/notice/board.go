@@ -9,15 +9,14 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/flush"
-	"github.com/decantdev/decant/internal/hook"
 	"github.com/decantdev/decant/internal/secret"
 )
 
 // A Board tells people of pours: in the log, by the lines of presets, and by hooks.
 type Board struct {
 	Log   *slog.Logger
-	Lines io.Writer   // gets the lines of presets, nil: nobody does
-	Hooks *hook.Hooks // nil: there are none
+	Lines io.Writer // gets the lines of presets, nil: nobody does
+	Hooks *Hooks    // nil: there are none
 	Now   func() time.Time
 }
 
@@ -31,7 +30,7 @@ func (b *Board) Poured(x *engine.Pouring) {
 			fmt.Fprintln(b.Lines, secret.Mask(line)) // nobody can be told that this failed
 		}
 	}
-	e := hook.Event{Name: hook.Pour, Time: b.Now().UTC(), Tenant: x.Key.Tenant, Conversation: x.Key.ID, Facts: factsOf(x)}
+	e := Event{Name: OnPour, Time: b.Now().UTC(), Tenant: x.Key.Tenant, Conversation: x.Key.ID, Facts: factsOf(x)}
 	if x.Checkpoint != nil {
 		e.Content = map[string]string{"summary": x.Checkpoint.Summary}
 	}
@@ -40,8 +39,8 @@ func (b *Board) Poured(x *engine.Pouring) {
 
 // Warned tells of a budget that is nearly spent. The log has it already.
 func (b *Board) Warned(w budget.Warning) {
-	b.Hooks.Tell(hook.Event{
-		Name: hook.Budget, Time: b.Now().UTC(), Tenant: w.Tenant, Conversation: w.Conversation,
+	b.Hooks.Tell(Event{
+		Name: OnBudget, Time: b.Now().UTC(), Tenant: w.Tenant, Conversation: w.Conversation,
 		Facts: spent{Per: w.Budget.Per, Tokens: w.Budget.Tokens, USD: w.Budget.USD, Share: w.Share},
 	})
 }
@@ -52,8 +51,8 @@ func (b *Board) Flushed(f flush.Flushed) {
 	if f.Why != nil {
 		why = secret.Mask(plain(f.Why))
 	}
-	b.Hooks.Tell(hook.Event{
-		Name: hook.Flush, Time: b.Now().UTC(), Tenant: f.Conversation.Tenant, Conversation: f.Conversation.ID,
+	b.Hooks.Tell(Event{
+		Name: OnFlush, Time: b.Now().UTC(), Tenant: f.Conversation.Tenant, Conversation: f.Conversation.ID,
 		Facts: saved{Cycle: f.Cycle, By: f.By, Saved: f.Saved, Why: why},
 	})
 }

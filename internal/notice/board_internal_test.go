@@ -10,7 +10,6 @@ import (
 
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/internal/flush"
-	"github.com/decantdev/decant/internal/hook"
 	"github.com/decantdev/decant/store"
 )
 
@@ -25,10 +24,10 @@ func TestHooksAreToldOfFlushesAndBudgets(t *testing.T) {
 		got = append(got, string(body))
 	}))
 	defer server.Close()
-	to := hook.Hook{URL: server.URL, Timeout: time.Minute}
+	to := Hook{URL: server.URL, Timeout: time.Minute}
 	log := slog.New(slog.DiscardHandler)
-	b := Board{Log: log, Now: func() time.Time { return time.Unix(0, 0) }, Hooks: hook.New(hook.Options{
-		Hooks: map[string]hook.Hook{hook.Flush: to, hook.Budget: to}, Client: http.DefaultTransport, Logger: log,
+	b := Board{Log: log, Now: func() time.Time { return time.Unix(0, 0) }, Hooks: NewHooks(HookOptions{
+		Hooks: map[string]Hook{OnFlush: to, OnBudget: to}, Client: http.DefaultTransport, Logger: log,
 	})}
 	b.Flushed(flush.Flushed{Conversation: store.Key{Tenant: "acme", ID: "c1"}, Cycle: 2, By: "model", Saved: 3})
 	b.Warned(budget.Warning{Budget: budget.Budget{Per: "day", USD: 5}, Tenant: "acme", Share: 0.81})

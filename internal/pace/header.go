@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// costOf returns with which calls one is counted, and what it may use; empty: it is counted with none.
+// costOf returns the lane of a call and what it may use. An empty lane means that no limit is known.
 func costOf(req *http.Request) (string, amounts) {
 	need := amounts{calls: 1}
 	host, path := req.URL.Host, req.URL.Path
@@ -26,10 +26,10 @@ func costOf(req *http.Request) (string, amounts) {
 	return host, need
 }
 
-// bytesPerToken is what a token of a request has at least, about: to count too many is safe.
+// bytesPerToken is a low estimate: counting too many tokens is safe.
 const bytesPerToken = 3
 
-// spoken returns whom a request asks, and adds the tokens that it may use.
+// spoken returns the model that a request asks, and adds the tokens that it may use.
 func spoken(req *http.Request, need *amounts) string {
 	if req.GetBody == nil {
 		return ""
@@ -50,7 +50,7 @@ func spoken(req *http.Request, need *amounts) string {
 	return ask.Model
 }
 
-// readings returns what the headers of an answer tell of limits.
+// readings returns the limits in the headers of a response.
 func readings(h http.Header, now time.Time) (out [kinds]reading) {
 	for i, name := range map[int]string{calls: "Requests", input: "Input-Tokens", output: "Output-Tokens"} {
 		name = "Anthropic-Ratelimit-" + name
@@ -74,14 +74,14 @@ func readings(h http.Header, now time.Time) (out [kinds]reading) {
 	return out
 }
 
-// read returns a reading of three headers.
+// read reads a limit from three headers.
 func read(limit, left string, reset time.Time, ok bool) reading {
 	most, err := strconv.ParseFloat(limit, 64)
 	rest, err2 := strconv.ParseFloat(left, 64)
 	return reading{told: ok && err == nil && err2 == nil && most > 0, limit: most, left: rest, reset: reset}
 }
 
-// retryAfter returns for how long a service wants no calls.
+// retryAfter returns how long a service wants no calls.
 func retryAfter(res *http.Response, now time.Time) time.Duration {
 	if res.StatusCode < http.StatusBadRequest {
 		return 0

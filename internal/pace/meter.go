@@ -13,7 +13,7 @@ const (
 // amounts are how much of each.
 type amounts [kinds]float64
 
-// A meter is what is left of one limit, as far as it is known.
+// A meter is one limit and what is left of it.
 type meter struct {
 	known bool
 	limit float64
@@ -25,7 +25,7 @@ type meter struct {
 	flying, ended float64 // used by calls under way, and by those that are over
 }
 
-// A reading is what an answer tells of a limit.
+// A reading is a limit in a response.
 type reading struct {
 	told        bool
 	limit, left float64
@@ -33,8 +33,8 @@ type reading struct {
 	flows       bool
 }
 
-// room reports whether there is room for an amount; if not, from when on there may be: zero, when a call under way has ended. More than the limit has
-// room when all of it is there.
+// room reports whether there is room for an amount, and if not, when there may be; zero means when another
+// call ends. An amount above the limit has room when the whole limit is free.
 func (m *meter) room(need float64, now time.Time, others bool) (time.Time, bool) {
 	if !m.known || need == 0 {
 		return time.Time{}, true
@@ -55,7 +55,7 @@ func (m *meter) room(need float64, now time.Time, others bool) (time.Time, bool)
 	return time.Time{}, true // nobody else counts on it, and the service may know better
 }
 
-// fill adds what has come since.
+// fill adds what was refilled since the last time.
 func (m *meter) fill(now time.Time) {
 	if !now.Before(m.reset) {
 		m.left, m.at = m.limit-m.flying, now
@@ -66,7 +66,7 @@ func (m *meter) fill(now time.Time) {
 	}
 }
 
-// rate returns how much comes in a second; 0: all comes at once.
+// rate returns the refill per second; 0 means all at once.
 func (m *meter) rate() float64 {
 	if !m.flows {
 		return 0
@@ -74,8 +74,8 @@ func (m *meter) rate() float64 {
 	return m.limit / time.Minute.Seconds()
 }
 
-// take takes a reading. Calls under way may be counted in it or not, and so may those that have ended since its call began: between. They are
-// taken off, so that what is left is never thought to be more than it is.
+// take applies a reading. It may or may not include calls under way, and those that ended since its call
+// began (between). They are subtracted, so that what is left is never overestimated.
 func (m *meter) take(r reading, between float64, now time.Time) {
 	if m.known && r.reset.Before(m.reset) && !m.flows {
 		return // of a time that is over

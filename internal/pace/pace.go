@@ -1,11 +1,12 @@
-// Package pace keeps calls to services within the limits that the services tell, so that no call is made that would be refused with 429.
+// Package pace keeps calls within the rate limits of services, so that none is refused with 429.
 //
-// A [Pacer] is a transport that many clients share. Of each service, and of each model, it knows from the headers of the answers how many calls and
-// tokens are left: GitHub, Sentry, Anthropic and OpenAI tell it. Calls for which nothing is left wait for the time at which there is more. What a
-// service asks by Retry-After holds back all calls to it. Until a service has answered for the first time one call is made at a time.
+// A [Pacer] is a transport that many clients share. It learns from response headers how many calls and tokens
+// each service and each model has left; GitHub, Sentry, Anthropic and OpenAI send them. Calls beyond that
+// wait until there is room. Retry-After holds back all calls to its service. Until a service has answered
+// once, calls to it are made one at a time.
 //
-// It cannot know what others use of the same limit between two answers, such as a second process with the same key. A call that is refused all the same
-// is its caller's to repeat; here it waits for as long as the service wants.
+// A pacer cannot see what other processes use of the same limit. If a call is refused all the same, its
+// caller repeats it, and the repetition waits as long as the service asks.
 package pace
 
 import (
@@ -16,7 +17,7 @@ import (
 	"time"
 )
 
-// DefaultMost is how long a call waits at most unless Options says otherwise.
+// DefaultMost is the longest wait of a call unless Options says otherwise.
 const DefaultMost = 90 * time.Second
 
 // Options configures a Pacer. The zero value is good.
@@ -32,7 +33,7 @@ type Pacer struct {
 	lanes map[string]*lane
 }
 
-// New returns a pacer that knows nothing of any service yet.
+// New returns a pacer that knows no limits yet.
 func New(o Options) *Pacer {
 	if o.Via == nil {
 		o.Via = http.DefaultTransport
@@ -43,7 +44,7 @@ func New(o Options) *Pacer {
 	return &Pacer{o: o, lanes: map[string]*lane{}}
 }
 
-// A LimitError says that a call was not made: its service has no room for it for longer than a call may wait.
+// A LimitError means that a call was not made: it would have had to wait too long.
 type LimitError struct {
 	Service string
 	Until   time.Time
@@ -54,7 +55,7 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("the limit of %s is used up until %s", e.Service, e.Until.UTC().Format("15:04:05 MST"))
 }
 
-// RoundTrip implements http.RoundTripper. It returns when the head of the answer is there.
+// RoundTrip implements http.RoundTripper. It returns when the header of the response has arrived.
 func (p *Pacer) RoundTrip(req *http.Request) (*http.Response, error) {
 	name, need := costOf(req)
 	if name == "" {
@@ -85,7 +86,7 @@ func (p *Pacer) lane(name string) *lane {
 	return l
 }
 
-// A lane is calls that are counted together.
+// A lane is a group of calls that share limits.
 type lane struct {
 	name string
 
@@ -125,7 +126,7 @@ func (l *lane) enter(ctx context.Context, need amounts, most time.Duration) (*ti
 	}
 }
 
-// wait waits for a change, or for a time; the zero one never comes.
+// wait waits for a change, or until a time unless that is zero.
 func wait(ctx context.Context, changed <-chan struct{}, until, now time.Time) error {
 	var clock <-chan time.Time
 	if !until.IsZero() {
@@ -142,7 +143,8 @@ func wait(ctx context.Context, changed <-chan struct{}, until, now time.Time) er
 	return nil
 }
 
-// room reports whether there is room for a call, and if not, when there may be; zero: when another call has ended. The lane is locked.
+// room reports whether there is room for a call, and if not, when there may be; zero means when another call
+// ends. The lane is locked.
 func (l *lane) room(need amounts, now time.Time) (until time.Time, free bool) {
 	if now.Before(l.closed) {
 		return l.closed, false
@@ -176,7 +178,7 @@ func (l *lane) take(need amounts) *ticket {
 	return t
 }
 
-// leave ends a call. res is nil where there was no answer.
+// leave ends a call. res is nil if there was no response.
 func (l *lane) leave(t *ticket, res *http.Response, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

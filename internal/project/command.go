@@ -11,7 +11,7 @@ import (
 	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
-// A Command is a text that the user says by its name.
+// A Command is a text that the user sends by a name.
 type Command struct {
 	Name  string // without the slash
 	About string // in a few words
@@ -32,7 +32,7 @@ func (p *Project) findCommands(own, theirs tree) {
 	slices.SortFunc(p.Commands, func(a, b Command) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// addCommands adds the commands of a folder and of those in it.
+// addCommands adds the commands of a folder and its subfolders.
 func (p *Project) addCommands(t tree, dir string) {
 	err := t.within(func(files fs.FS) error {
 		return fs.WalkDir(files, dir, func(name string, e fs.DirEntry, err error) error {
@@ -86,8 +86,8 @@ func (p *Project) addCommand(t tree, files fs.FS, name string) {
 
 var places = lazyregexp.New(`\$(ARGUMENTS\b|[1-9])`)
 
-// Say returns the text with arguments in their places: $ARGUMENTS is all of them, $1 to $9 are single words. Where the text has no
-// place for them, they stand at its end.
+// Say returns the text with arguments filled in: $ARGUMENTS is all of them, $1 to $9 are single words. A text
+// without places gets them at its end.
 func (c *Command) Say(arguments string) string {
 	arguments = strings.TrimSpace(arguments)
 	words := strings.Fields(arguments)

@@ -7,8 +7,8 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// front splits Markdown into its front matter and the rest. Each key of the matter is read by itself: what agents write there is not
-// always YAML ("argument-hint: [issue] [how]"), and then it stands as it was written.
+// front splits Markdown into its front matter and the rest. Each key is parsed by itself: what agents write
+// there is not always YAML ("argument-hint: [issue] [how]"), and then the text is the value.
 func front(text string) (matter map[string]string, body string, err error) {
 	rest, ok := strings.CutPrefix(text, "---\n")
 	if !ok {
@@ -27,7 +27,7 @@ func front(text string) (matter map[string]string, body string, err error) {
 	return matter, strings.TrimSpace(body), nil
 }
 
-// parts returns the keys of front matter with their values, which go on on lines that are indented.
+// parts returns the keys of front matter with their values, which continue on indented lines.
 func parts(head string) (out []string) {
 	for line := range strings.Lines(head) {
 		switch {
@@ -41,7 +41,7 @@ func parts(head string) (out []string) {
 	return out
 }
 
-// valueOf returns the text that a part has as YAML, or its value as it stands.
+// valueOf returns the text of a part as YAML, or as it is written.
 func valueOf(part, value string) string {
 	var m map[string]any
 	if yaml.Unmarshal([]byte(part), &m) == nil {

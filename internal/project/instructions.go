@@ -11,16 +11,16 @@ import (
 	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
-// A Document is a text that tells agents what to do.
+// A Document is a file of instructions for agents.
 type Document struct {
 	Name string // of its file, for people and models
 	Text string
 }
 
-// maxImports is how many files deep an import may be.
+// maxImports is how deep imports may nest.
 const maxImports = 5
 
-// names are the files with instructions of a folder; the first that is there is read.
+// names are the files of instructions; the first one in a folder is read.
 var names = []string{"AGENTS.md", "CLAUDE.md"}
 
 // instruct reads the instructions.
@@ -56,7 +56,7 @@ func (r *reader) first(t tree, dir string) {
 	}
 }
 
-// read reads a document and what it imports. What is wrong with it but that it is not there becomes a warning.
+// read reads a document and its imports. Errors become warnings, unless the file does not exist.
 func (r *reader) read(t tree, name string, depth int) error {
 	shown := t.path(name)
 	if slices.ContainsFunc(r.p.Instructions, func(d Document) bool { return d.Name == shown }) {
@@ -81,7 +81,7 @@ func (r *reader) read(t tree, name string, depth int) error {
 	return nil
 }
 
-// follow reads what a document imports. What is no file is no import: people write @ for other things, too.
+// follow reads the imports of a document. It skips what is not a file: people write @ for other things, too.
 func (r *reader) follow(t tree, from, to string, depth int) {
 	if strings.HasPrefix(to, "~") || path.IsAbs(to) || !fs.ValidPath(path.Join(path.Dir(from), to)) {
 		if path.Ext(to) != "" {
@@ -101,7 +101,7 @@ var (
 	codeSpan = lazyregexp.New("(`+)[^`\n][^\n]*?`+")
 )
 
-// imports returns the files that a document names with @, outside of code, in order and once.
+// imports returns the files that a document names with @ outside of code, in order, each once.
 func imports(text string) (out []string) {
 	for _, m := range imported.FindAllStringSubmatch(withoutCode(text), -1) {
 		if to := strings.TrimRight(m[1], ".,;:!?*_"); to != "" && !slices.Contains(out, to) {
@@ -131,7 +131,7 @@ func withoutCode(text string) string {
 	return b.String()
 }
 
-// fenceOf returns the fence that a line begins with, empty if it does not.
+// fenceOf returns the fence that a line begins with, or "".
 func fenceOf(line string) string {
 	line = strings.TrimLeft(line, " ")
 	for _, c := range []string{"`", "~"} {

@@ -1,8 +1,8 @@
-// Package project reads what a project and its user have written down for agents: instructions (AGENTS.md or CLAUDE.md), skills,
-// commands of their own, and settings.
+// Package project reads what a project and its user provide for agents: instructions (AGENTS.md or
+// CLAUDE.md), skills, commands and settings.
 //
-// Files of the project are somebody else's words: none of them can name a file outside of the project, all of them are bounded, and
-// what they may set is less than what the user may.
+// The project's files are hostile input: they cannot name a file outside of the project, their sizes are
+// limited, and they may set less than the user may.
 package project
 
 import (
@@ -40,8 +40,8 @@ const (
 	mostText = 256 << 10 // bytes of all instructions
 )
 
-// Load reads a project. A file that cannot be used is left out with a warning; settings that cannot be read are an error, which names
-// file and line.
+// Load reads a project. It leaves out unusable files with a warning. Unreadable settings are an error, which
+// names file and line.
 func Load(o Options) (*Project, error) {
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
@@ -71,21 +71,22 @@ func rootOf(dir string) string {
 	}
 }
 
-// warn notes that something was left out.
+// warn records that something was left out.
 func (p *Project) warn(format string, args ...any) {
 	p.Warnings = append(p.Warnings, fmt.Sprintf(format, args...))
 }
 
-// A tree is a folder that nothing is read out of but what is in it. Names in it have slashes.
+// A tree is a folder; nothing outside of it can be read through it. Names in it have slashes.
 type tree struct {
 	base string // empty: there is none
 	user bool   // it is the user's own
 }
 
-// path returns the name of a file for people.
+// path returns the full path of a file, for messages.
 func (t tree) path(name string) string { return filepath.Join(t.base, filepath.FromSlash(name)) }
 
-// within calls do with the files of the tree; links that lead out of it do not open. Without a folder there is nothing to do.
+// within calls do with the files of the tree; links that lead outside do not open. Without the folder it does
+// nothing.
 func (t tree) within(do func(fs.FS) error) error {
 	if t.base == "" {
 		return nil
@@ -101,7 +102,7 @@ func (t tree) within(do func(fs.FS) error) error {
 	return do(root.FS())
 }
 
-// read returns a text of the tree. An error that wraps fs.ErrNotExist means that there is none.
+// read returns a text of the tree. The error wraps fs.ErrNotExist if the file does not exist.
 func (t tree) read(name string) (text string, err error) {
 	found := false
 	err = t.within(func(files fs.FS) error {
@@ -115,7 +116,7 @@ func (t tree) read(name string) (text string, err error) {
 	return text, err
 }
 
-// readText returns a file as text, within the bounds of one.
+// readText returns a file as text, within the size limit.
 func readText(files fs.FS, name string) (string, error) {
 	data, err := plainfile.ReadFS(files, name, mostFile)
 	if e, ok := errors.AsType[*fs.PathError](err); ok {

@@ -16,7 +16,7 @@ import (
 	"github.com/decantdev/decant/internal/explain"
 )
 
-// Settings are what a config.yaml may say. Nil and zero mean that it does not.
+// Settings are the keys of a config.yaml. Nil and zero mean not set.
 type Settings struct {
 	Model  string `yaml:"model"`  // id
 	Preset string `yaml:"preset"` // name of a policy, or a YAML file; a project can name those in it only
@@ -32,8 +32,8 @@ type Settings struct {
 	Deny  []string `yaml:"deny"`  // rules of calls that are never made
 }
 
-// settle reads the settings of the user and of the project. The project's come first, except that neither can spend more than the other
-// allows, and that only the user allows calls.
+// settle merges the settings of the user and of the project. The project's win, except that the lower
+// spending limit counts and that only the user can allow calls.
 func (p *Project) settle(own, theirs tree) error {
 	user, err := settingsIn(own, "config.yaml")
 	if err != nil {
@@ -58,7 +58,7 @@ func (p *Project) settle(own, theirs tree) error {
 	return nil
 }
 
-// presetOf returns the preset that a project names. One that is not embedded is a file of the project, and is named from its root.
+// presetOf returns the preset that a project names: an embedded one, or a file named from the project's root.
 func presetOf(t tree, name string) (string, error) {
 	if !strings.ContainsAny(name, `/\`) && path.Ext(name) == "" {
 		return name, nil
@@ -70,7 +70,7 @@ func presetOf(t tree, name string) (string, error) {
 	return t.path(file), nil
 }
 
-// least returns the smaller limit; zero is none.
+// least returns the smaller limit; zero means no limit.
 func least[T int | float64](a, b T) T {
 	if a == 0 || b == 0 {
 		return a + b
@@ -78,7 +78,7 @@ func least[T int | float64](a, b T) T {
 	return min(a, b)
 }
 
-// settingsIn reads a file with settings. There may be none.
+// settingsIn reads a file of settings, which may be missing.
 func settingsIn(t tree, name string) (s Settings, err error) {
 	text, err := t.read(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,7 +97,7 @@ func settingsIn(t tree, name string) (s Settings, err error) {
 	return s, nil
 }
 
-// check says which setting is impossible.
+// check returns an error that names an impossible setting.
 func (s *Settings) check() error {
 	switch {
 	case s.Threshold != nil && *s.Threshold < 1:

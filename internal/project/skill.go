@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Skill is a text about how to do something. A model is told its name and what it is for, and reads it when it is needed.
+// A Skill is a text about how to do something. A model is told its name and purpose, and reads it when it needs it.
 type Skill struct {
 	Name        string
 	Description string
@@ -29,15 +29,15 @@ const (
 	mostAbout      = 1024 // characters of a description
 )
 
-// typed matches names that can be typed: those of skills and commands.
+// typed matches the names of skills and commands.
 var typed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\pL\pN][\pL\pM\pN._-]{0,63}$`) })
 
-// errName says what typed matches.
+// errName describes what typed matches.
 func errName(name string) error {
 	return fmt.Errorf("name %q: want letters, digits, dots, dashes, 64 at most", name)
 }
 
-// findSkills reads what the skills say of themselves. The project's win over the user's.
+// findSkills reads the front matter of the skills. The project's win over the user's.
 func (p *Project) findSkills(own, theirs tree) {
 	for _, dir := range []string{".decant/skills", ".claude/skills", ".agents/skills"} {
 		p.addSkills(theirs, dir)
@@ -63,7 +63,7 @@ func (p *Project) addSkills(t tree, dir string) {
 	}
 }
 
-// addSkill adds the skill of a folder, if it has one.
+// addSkill adds the skill of a folder, if it is one.
 func (p *Project) addSkill(t tree, files fs.FS, dir string) {
 	file := path.Join(dir, "SKILL.md")
 	text, err := readText(files, file)
@@ -95,7 +95,7 @@ func (p *Project) addSkill(t tree, files fs.FS, dir string) {
 	p.Skills = append(p.Skills, s)
 }
 
-// Read returns the text of the skill, and the files beside it by their names in its folder.
+// Read returns the text of the skill, and the names of the other files in its folder.
 func (s *Skill) Read() (text string, files []string, err error) {
 	err = s.tree.within(func(tree fs.FS) error {
 		if text, err = readText(tree, path.Join(s.path, "SKILL.md")); err != nil {

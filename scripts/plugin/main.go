@@ -1,10 +1,10 @@
 // Plugin shows with the real Claude Code, without an account, that its plugin (plugins/claude-code) works. It judges by the
 // requests that reach a scripted model behind "decant serve":
 //
-//	install    the plugin is installed by Claude Code's own commands; its hooks run, and its tools are there
+//	install    Claude Code's own commands install the plugin; its hooks run, and its tools are there
 //	rules      a rule of the notebook is in the first request, and in the first one after /clear, at a terminal
-//	recall     a fact of a tool result that a pour has taken out of the prompt comes back through the tool recall
-//	uninstall  the plugin is removed by Claude Code's own commands; requests and the user's folder have no trace of it
+//	recall     the tool recall returns a fact of a tool result that a pour removed from the prompt
+//	uninstall  Claude Code's own commands remove the plugin; requests and the user's folder have no trace of it
 //
 // Where Linux lets it, everything runs in a network namespace that has only loopback. It prints one line for each case,
 // with FAIL and why if one fails; the exit status is 1 then. Needs Go, npm, node, git and a terminal's device. Installs Claude

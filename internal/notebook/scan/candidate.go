@@ -8,17 +8,17 @@ import (
 	"github.com/decantdev/decant/internal/secret"
 )
 
-// A Kind is why a candidate is one.
+// A Kind says how the person stated a candidate.
 type Kind string
 
 // The kinds.
 const (
-	Order      Kind = "order"      // the person said that it holds from now on
-	Correction Kind = "correction" // the person corrected what the model did
-	Request    Kind = "request"    // the person asked for the same in several sessions
+	Order      Kind = "order"      // a standing order
+	Correction Kind = "correction" // a correction of what the model did
+	Request    Kind = "request"    // the same request in several sessions
 )
 
-// Evidence is one place where the person said something.
+// Evidence is one place in a session, mostly one where the person said something.
 type Evidence struct {
 	Session string    `json:"session"`
 	File    string    `json:"file,omitempty"`
@@ -27,15 +27,15 @@ type Evidence struct {
 	Quote   string    `json:"quote"` // without credentials
 }
 
-// A Candidate is something that could become a rule if the person says so.
+// A Candidate is what the person said that could become a rule.
 type Candidate struct {
-	Text     string     `json:"text"` // in the person's words
-	Kind     Kind       `json:"kind"`
-	Sessions int        `json:"sessions"` // different ones among the evidence
-	Evidence []Evidence `json:"evidence"` // in the order of the sessions
+	Text     string // in the person's words
+	Kind     Kind
+	Sessions int        // different ones among the evidence
+	Evidence []Evidence // in the order of the sessions
 }
 
-// minRequests is in how many sessions a person must have asked for the same before it is worth a rule.
+// minRequests is in how many sessions a plain request must recur to be a candidate.
 const minRequests = 3
 
 // A statement is a sentence that may be a candidate.
@@ -46,8 +46,9 @@ type statement struct {
 	negative bool
 }
 
-// Candidates returns what the person said in sessions that could become a rule, most often said first. A sentence
-// that is about one thing at hand, such as "no, remove it", is none; a plain request is one from the third session on.
+// Candidates returns what the person said in sessions that could become a rule, the most sessions first. A
+// sentence about the thing at hand, such as "no, remove it", is not a candidate. A plain request is one from
+// the third session on.
 func Candidates(ss []Session) []Candidate {
 	var groups [][]statement
 	for i := range ss {
@@ -67,10 +68,10 @@ func Candidates(ss []Session) []Candidate {
 	return out
 }
 
-// Longest and shortest sentence, in bytes, that is offered as a rule.
+// Longest and shortest candidate, in bytes.
 const maxRule, minRule = 240, 8
 
-// statements returns what the person said in a session that may be a candidate.
+// statements returns the sentences of a session that may be candidates.
 func statements(s *Session) (out []statement) {
 	for _, said := range s.said {
 		if len(said.Text) > maxRule || len(said.Text) < minRule {
@@ -95,7 +96,7 @@ func statements(s *Session) (out []statement) {
 	return out
 }
 
-// gather adds a statement to the first group that has one about the same.
+// gather adds a statement to the first group with a similar one.
 func gather(groups [][]statement, st statement) [][]statement {
 	for i, g := range groups {
 		for j := range g {
@@ -108,7 +109,7 @@ func gather(groups [][]statement, st statement) [][]statement {
 	return append(groups, []statement{st})
 }
 
-// candidate sums up a group: the clearest and shortest way in which the person said it.
+// candidate sums up a group by the clearest and shortest of its statements.
 func candidate(g []statement) Candidate {
 	best := slices.MinFunc(g, func(a, b statement) int {
 		return cmp.Or(cmp.Compare(kindRank(a.kind), kindRank(b.kind)), cmp.Compare(b.shared(g), a.shared(g)), cmp.Compare(len(a.Quote), len(b.Quote)))
@@ -123,7 +124,7 @@ func candidate(g []statement) Candidate {
 	return c
 }
 
-// shared returns how many words a statement has in common with those of a group.
+// shared counts the words that a statement shares with those of a group.
 func (st *statement) shared(g []statement) (n int) {
 	for i := range g {
 		n += overlap(st.words, g[i].words)

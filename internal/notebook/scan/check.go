@@ -7,17 +7,17 @@ import (
 	"github.com/decantdev/decant/internal/tool"
 )
 
-// A check is the part of a rule that can be seen in the calls: one command before another.
+// A check is a rule that calls can show: one command before another.
 type check struct {
-	First  string `json:"first"`  // the command that has to run, such as "go test"; "tests" and "lint" stand for any
-	Before string `json:"before"` // "commit" or "push"
+	First  string // the command that has to run, such as "go test"; "tests" and "lint" mean any
+	Before string // "commit" or "push"
 }
 
-// A checked is what a check has found in a session, by message numbers.
+// A checked is what a check found in a session, by message numbers.
 type checked struct {
-	Kept    []int `json:"kept,omitempty"`    // the command ran, and after it nothing was changed
-	Broken  []int `json:"broken,omitempty"`  // files were changed, and the command did not run at all
-	Unclear []int `json:"unclear,omitempty"` // it ran and failed, or something was changed after it
+	Kept    []int // the command ran, and nothing was changed after it
+	Broken  []int // files were changed, and the command did not run
+	Unclear []int // it ran and failed, or something was changed after it
 }
 
 var ordered = []*lazyregexp.Regexp{
@@ -26,8 +26,8 @@ var ordered = []*lazyregexp.Regexp{
 	lazyregexp.New("(?i)(?:don't|do not|never) (commit|push) (?:without|before) (?:running |having run )?`?([a-z][\\w ./:-]{1,40}?)`?[.!]?$"),
 }
 
-// checkOf returns the check of a rule, if the rule is one about the order of commands: "go test before commit",
-// "before each push, run make lint", "never commit without tests".
+// checkOf returns the check of a rule about the order of commands: "go test before commit", "before each
+// push, run make lint", "never commit without tests".
 func checkOf(rule string) (check, bool) {
 	for i, re := range ordered {
 		m := re.FindStringSubmatch(strings.TrimSpace(rule))
@@ -45,8 +45,8 @@ func checkOf(rule string) (check, bool) {
 	return check{}, false
 }
 
-// Kept says where a session kept a rule that a machine can check, in the calls: each command that was due with the rule's
-// command before it. It is empty if nothing was due, if the session broke the rule, or if the rule is of another kind.
+// Kept returns the calls of a session that keep a rule about the order of commands. It is empty if there was
+// no occasion, if the session broke the rule, or if the rule is of another kind.
 func Kept(rule string, s *Session) (out []Evidence) {
 	k, ok := checkOf(rule)
 	if !ok {
@@ -62,10 +62,10 @@ func Kept(rule string, s *Session) (out []Evidence) {
 	return out
 }
 
-// programs begin commands that a rule can name without marks of code.
+// programs begin commands that a rule can name without code marks.
 var programs = words("go npm pnpm yarn bun npx make mise just cargo mvn gradle ./gradlew mix pytest python uv ruff tox rake bundle dotnet deno gofmt golangci-lint eslint prettier tsc biome pre-commit lefthook")
 
-// command returns the command that a phrase of a rule names, "" if it names none.
+// command returns the command that a phrase of a rule names, or "".
 func command(phrase string) string {
 	for {
 		rest := phrase
@@ -91,8 +91,7 @@ func command(phrase string) string {
 	return ""
 }
 
-// In looks a check up in the calls of a session. A session in which nothing was committed, or nothing was changed
-// before, says nothing.
+// in looks for a check in the calls of a session. Commits and pushes count only after changes.
 func (k check) in(s *Session) (out checked) {
 	changed, ran, failed := false, false, false
 	for i := range s.calls {
@@ -123,8 +122,8 @@ func (k check) in(s *Session) (out checked) {
 	return out
 }
 
-// Verdict says whether the calls of a session confirm a rule: it was kept at least once and never broken. A rule
-// that the model broke is not contradicted by that.
+// verdict says whether the calls confirm a rule: it was kept at least once and never broken. Breaking it does
+// not contradict it, since the model did that.
 func (c *checked) verdict() Verdict {
 	if len(c.Kept) > 0 && len(c.Broken) == 0 && len(c.Unclear) == 0 {
 		return Confirms
@@ -132,7 +131,7 @@ func (c *checked) verdict() Verdict {
 	return neither
 }
 
-// edits reports whether a call changed a file by a tool. What commands change is not known.
+// edits reports whether a call of a tool changed a file. What shell commands change is unknown.
 func edits(c *call) bool {
 	if c.Bad || c.Class == tool.Shell {
 		return false
@@ -158,7 +157,7 @@ func (k check) runs(c *call) bool {
 	return has(c.Command, k.First)
 }
 
-// due reports whether a call is what the command of the check has to come before.
+// due reports whether a call is one that the command of the check must precede.
 func (k check) due(c *call) bool {
 	if k.Before == "commit" {
 		return len(commitsIn(c)) > 0
@@ -171,7 +170,7 @@ func (k check) due(c *call) bool {
 	return false
 }
 
-// has reports whether one of the commands in a line of the shell begins with cmd.
+// has reports whether a command in a shell line begins with cmd.
 func has(line, cmd string) bool {
 	for _, part := range parts(line) {
 		if part == cmd || strings.HasPrefix(part, cmd+" ") {

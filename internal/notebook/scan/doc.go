@@ -1,11 +1,11 @@
-// Package scan reads recorded sessions for the notebook: what the person said again and again, whether a rule was
-// confirmed or contradicted, what was done, and what it took.
+// Package scan extracts from recorded sessions what a notebook needs: what the person asked for, whether
+// rules were confirmed or contradicted, and what was done.
 //
-// [Read] makes a [Session] of a parsed transcript: its measures, its tasks, its calls, and the sentences that the
-// person typed. Those alone are heard. What a tool returned, what the model wrote, what the client or a hook put
-// into a message of the user, and what was pasted into one, is nobody's order.
+// [Read] makes a [Session] of a parsed transcript: its measures, tasks and calls, and the sentences that the
+// person typed. Only these count as orders. Results of tools, text of the model, text that a client or a hook
+// put into a message, and pasted text do not.
 //
-// All the rest are functions of such values: [Candidates] finds what could become a rule, [Judge] compares a rule
-// with a later session, [Check.In] looks a rule up in the calls, [Patterns] finds procedures that repeat. Nothing
-// here opens a file, reads a clock or keeps anything.
+// The rest are pure functions of sessions: [Candidates] finds what could become a rule, [Judge] compares a
+// rule with what was said, [Kept] with the calls, [Patterns] finds repeated procedures, and [NewMonth] sums
+// up a month.
 package scan

@@ -2,7 +2,6 @@ package scan
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -24,8 +23,8 @@ const (
 	minSessions        = 2
 )
 
-// Patterns returns the sequences of commands that repeat, longest first, without those that are part of a longer one
-// that repeats as often. Commands that only look do not count, nor does one that failed.
+// Patterns returns the sequences of commands that repeat, longest first, without parts of a longer one that
+// repeats as often. Commands that only look, or that failed, do not count.
 func Patterns(ss []Session) []Pattern {
 	found := map[string]*Pattern{}
 	for i := range ss {
@@ -62,8 +61,8 @@ func count(found map[string]*Pattern, steps []string, s *Session, message int) {
 	}
 }
 
-// longest leaves out patterns that are part of one before them which is run in as many sessions, that have all but a step in
-// common with one, or in which a step is repeated: those go round until something succeeds.
+// longest leaves out three kinds of patterns: parts of an earlier one that is run in about as many sessions,
+// those that share all but one step with an earlier one, and those that repeat a step, which are retries.
 func longest(all []Pattern) (out []Pattern) {
 	for _, p := range all {
 		steps := slices.Sorted(slices.Values(p.Steps))
@@ -91,27 +90,25 @@ func nearly(steps, among []string) bool {
 	return len(steps) > 2 && n >= len(steps)-1
 }
 
+const (
+	textHead = "Run in this order: "
+	textThen = ", then "
+)
+
 // Text returns a pattern as one line, for an observation.
-func (p *Pattern) Text() string {
-	return "Run in this order: " + strings.Join(p.Steps, ", then ")
+func (p *Pattern) Text() string { return textHead + strings.Join(p.Steps, textThen) }
+
+// StepsOf returns the steps of a pattern by its Text, or nil for another text.
+func StepsOf(text string) []string {
+	steps, ok := strings.CutPrefix(text, textHead)
+	if !ok {
+		return nil
+	}
+	return strings.Split(steps, textThen)
 }
 
-// Skill returns a pattern as the text of a SKILL.md, for a person to complete.
-func (p *Pattern) Skill(name string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "---\nname: %s\ndescription: Use when you are about to run %s; these steps were run in this order %d times in %d sessions.\n---\n\n", name, p.Steps[len(p.Steps)-1], p.Count, p.Sessions)
-	for i, s := range p.Steps {
-		fmt.Fprintf(&b, "%d. Run `%s`. Go on only if it succeeds.\n", i+1, s)
-	}
-	b.WriteString("\nSeen in:\n\n")
-	for _, e := range p.Evidence[:min(len(p.Evidence), 5)] {
-		fmt.Fprintf(&b, "- session %s, message %d\n", e.Session, e.Message)
-	}
-	return b.String()
-}
-
-// procedure returns the commands of a session that do something, and the messages that run them. A command that is
-// run again at once counts once.
+// procedure returns the commands of a session that change something, and the messages that run them. A
+// command that is repeated at once counts once.
 func procedure(s *Session) (line []string, at []int) {
 	for i := range s.calls {
 		c := &s.calls[i]
@@ -127,19 +124,19 @@ func procedure(s *Session) (line []string, at []int) {
 	return line, at
 }
 
-// looking are commands that change nothing anybody would repeat.
+// looking are commands that are not steps of a procedure.
 var looking = words("cat ls cd head tail grep rg find echo pwd wc sed awk sort uniq which file stat tree diff env printf true false sleep test [ export source set for while if do done then else fi jq xargs tee mkdir touch cp mv rm chmod cut tr bd workmux date read nl python3 python node")
 
 // lookingGit are subcommands of git that look.
 var lookingGit = words("status diff log show branch rev-parse fetch ls-files remote blame config stash reflog merge-base cat-file rev-list worktree for-each-ref ls-tree ls-remote describe grep check-ignore add")
 
-// split cuts a command line where one command ends; what stands in quotes goes first, as it may hold anything.
+// split separates the commands of a line. Quoted text is removed first, as it may contain separators.
 var (
 	split  = lazyregexp.New(`&&|\|\||[;|\n]`)
 	quoted = lazyregexp.New(`(?s)\$?\(?cat <<'?(\w+)'?.*?\n\s*EOF|"(?:[^"\\]|\\.)*"|'[^']*'`)
 )
 
-// parts returns the commands of a line of the shell, without settings before them and what they quote.
+// parts returns the commands of a shell line, without variables before them and without quoted text.
 func parts(line string) (out []string) {
 	for _, p := range split.Split(quoted.ReplaceAllString(line, "_"), -1) {
 		fields := strings.Fields(p)
@@ -158,7 +155,7 @@ func parts(line string) (out []string) {
 
 var plain = lazyregexp.New(`^[a-z][a-z0-9:_-]*$`)
 
-// steps returns the commands of a line that do something, by program and subcommand.
+// steps returns the commands of a line that change something, as program and subcommand.
 func steps(line string) (out []string) {
 	for _, p := range parts(line) {
 		f := strings.Fields(p)

@@ -18,16 +18,16 @@ type sentence struct {
 	First   bool // it begins a message that answers the model
 }
 
-// Limits, in bytes, of what is taken for typed. People paste reviews, logs and plans into their messages; what they
-// type themselves is shorter.
+// Limits, in bytes, of what counts as typed. People paste reviews, logs and plans into their messages; what
+// they type is shorter.
 const (
-	maxTyped     = 1500 // of a message; of a longer one only its first and last paragraph can be typed
+	maxTyped     = 1500 // of a message; in a longer one only the first and last paragraph count
 	maxParagraph = 600
 	maxEdge      = 280 // of the first and last paragraph of a long message
 
-	manyParagraphs = 4 // from this number on a message of more than maxParagraph counts as long
+	manyParagraphs = 4 // so many make a message of more than maxParagraph long
 
-	minQuote = 32 // from this length on a sentence that stood in a result or an answer before is a quotation
+	minQuote = 32 // from this length a sentence that others wrote before is a quotation
 )
 
 // said returns the sentences that the person typed in a conversation, each once.
@@ -57,8 +57,7 @@ func said(c *decant.Conversation) (out []sentence) {
 	return unquoted(c.Messages, out)
 }
 
-// unquoted leaves out the sentences that others wrote before them in the conversation. Only sentences that could be
-// heard as an order are looked up.
+// unquoted leaves out sentences that others wrote earlier in the conversation. It only looks up possible orders.
 func unquoted(ms []decant.Message, all []sentence) []sentence {
 	var before others
 	out := all[:0]
@@ -70,13 +69,13 @@ func unquoted(ms []decant.Message, all []sentence) []sentence {
 	return out
 }
 
-// others is what was said by others than the person, up to a message.
+// others is what others than the person wrote before a message.
 type others struct {
 	texts []string
 	next  int // index of the message that is read next
 }
 
-// have reports whether somebody else said s before.
+// have reports whether others wrote s before.
 func (o *others) have(ms []decant.Message, s *sentence) bool {
 	for ; o.next < len(ms) && ms[o.next].Number < s.Message; o.next++ {
 		for j := range ms[o.next].Blocks {
@@ -102,8 +101,8 @@ var (
 	label    = lazyregexp.New(`^[A-Za-z-]{3,30}: <?[A-Za-z]`)
 )
 
-// typedIn returns the parts of a person's text that the person typed: without code, elements, quotations, logs,
-// documents and long passages.
+// typedIn returns what the person typed of a message: without code, elements, quotations, logs, documents and
+// long passages.
 func typedIn(text string) string {
 	for _, plan := range [...]string{"Implement the following plan:", "Operation stopped by hook:", "Stop hook feedback:", "[Request interrupted"} {
 		text, _, _ = strings.Cut(text, plan)
@@ -132,7 +131,7 @@ func typedIn(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// own returns the lines of a paragraph that are prose of the person. A heading begins a document, which was pasted.
+// own returns the person's prose in a paragraph. A heading begins a pasted document.
 func own(paragraph string) (lines []string, document bool) {
 	for line := range strings.Lines(paragraph) {
 		trimmed := strings.TrimSpace(line)
@@ -148,7 +147,7 @@ func own(paragraph string) (lines []string, document bool) {
 	return lines, false
 }
 
-// marks begin lines that programs print or people quote.
+// marks begin printed or quoted lines.
 const marks = ">│❯⏺⎿➜|{}[]$%✓✗●┌└├╭╰\"'#@"
 
 // pasted reports whether a line was printed by a program or quoted.

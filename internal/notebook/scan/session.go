@@ -7,13 +7,13 @@ import (
 	"github.com/decantdev/decant/internal/tool"
 )
 
-// A Session is what one recorded conversation says about itself.
+// A Session is what Read extracts from a recorded conversation.
 type Session struct {
 	ID      string `json:"id"`
 	Agent   string `json:"agent"`
 	Model   string `json:"model,omitempty"`   // the last that answered
-	File    string `json:"file,omitempty"`    // set by who has read it
-	Project string `json:"project,omitempty"` // directory that the agent worked in; set by who has read it
+	File    string `json:"file,omitempty"`    // set by the caller
+	Project string `json:"project,omitempty"` // directory that the agent worked in; set by the caller
 
 	Start       time.Time    `json:"start,omitzero"`
 	End         time.Time    `json:"end,omitzero"`
@@ -33,11 +33,11 @@ type Session struct {
 // Seconds is a length of time.
 type Seconds int
 
-// A Compaction is one time that the client put a summary in place of what was said.
+// A Compaction is one compaction by the client, which replaced messages by a summary.
 type Compaction struct {
-	Message int `json:"message"`          // number of the first message behind it
+	Message int `json:"message"`          // number of the first message after it
 	Before  int `json:"before,omitempty"` // tokens of the last request before it with its answer, 0 when not recorded
-	After   int `json:"after,omitempty"`  // prompt tokens of the first request behind it, 0 when not recorded
+	After   int `json:"after,omitempty"`  // prompt tokens of the first request after it, 0 when not recorded
 
 	Time   time.Time    `json:"time,omitzero"`
 	Took   Seconds      `json:"took_seconds,omitempty"`   // between the last message before it and the summary
@@ -58,7 +58,7 @@ type call struct {
 // idle is the longest pause that counts as work.
 const idle = 30 * time.Minute
 
-// Read returns what a conversation says about itself. The caller sets File and Project.
+// Read returns the session of a conversation. The caller sets File and Project.
 func Read(c *decant.Conversation) Session {
 	s := Session{ID: c.ID, Agent: c.Agent, Model: c.Model, Messages: len(c.Messages)}
 	s.measure(c.Messages)
@@ -110,7 +110,7 @@ func (s *Session) measure(ms []decant.Message) {
 	}
 }
 
-// maxResult is how much of a result a call keeps, in bytes: enough for the line in which git names a commit.
+// maxResult limits what a call keeps of its result, in bytes: enough for the line in which git names a commit.
 const maxResult = 2000
 
 // calls returns the calls of a conversation in their order, with how they ended.
@@ -146,7 +146,7 @@ func opened(b *decant.Block, message int) call {
 	return c
 }
 
-// close notes how a call ended. Results of reads and searches are not looked at.
+// close sets how a call ended. Results of reads and searches do not matter.
 func (c *call) close(b *decant.Block) {
 	c.Open, c.Bad = false, b.Error
 	if c.Class != tool.Shell && c.Class != tool.Todo && c.Class != tool.Other {

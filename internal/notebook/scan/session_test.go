@@ -155,8 +155,8 @@ func TestPatternsRepeatAcrossSessions(t *testing.T) {
 			t.Errorf("got %+v", p)
 		}
 	}
-	if skill := found[0].Skill("before-push"); !strings.HasPrefix(skill, "---\nname: before-push\ndescription: ") || !strings.Contains(skill, "1. Run `"+found[0].Steps[0]+"`") {
-		t.Errorf("got %s", skill)
+	if got := StepsOf(found[0].Text()); !slices.Equal(got, found[0].Steps) || StepsOf("Run go vet") != nil {
+		t.Errorf("steps of %q: %q", found[0].Text(), got)
 	}
 	if alone := Patterns([]Session{s}); len(alone) > 0 {
 		t.Errorf("one session alone has %+v", alone)

@@ -5,11 +5,11 @@ import (
 	"unicode"
 )
 
-// A bag is the words of a sentence that say what it is about, each in one form.
+// A bag is the set of content words of a sentence, stemmed.
 type bag map[string]bool
 
-// about returns the words of s that say what it is about: without those of grammar and of orders. Scripts without
-// blanks are split into pairs of characters.
+// about returns the content words of s, without those of grammar and of orders. Scripts without spaces are
+// split into pairs of characters.
 func about(s string) bag {
 	out := bag{}
 	for _, w := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
@@ -49,10 +49,10 @@ func pairs(out bag, w string) {
 	}
 }
 
-// eastern are characters of orders in scripts without blanks.
+// eastern are words of orders in scripts without spaces.
 var eastern = []string{"不要", "不能", "必须", "总是", "始终", "永远", "请", "以后", "禁止", "一定", "常に", "必ず", "しないで", "ないで", "ください", "今後", "使って", "使わ", "使用", "用"}
 
-// stem takes the commonest endings off an English word.
+// stem removes the commonest endings of an English word.
 func stem(w string) string {
 	if strings.ContainsAny(w, "._/0123456789") {
 		return w
@@ -68,7 +68,7 @@ func stem(w string) string {
 	return w
 }
 
-// same are words that name one thing when people give orders to an agent, by their stems.
+// same maps stems of synonyms in orders to an agent to one of them.
 var same = map[string]string{
 	"repli": "reply", "respond": "reply", "answer": "reply", "respons": "reply",
 	"craft": "add", "creat": "add", "writ": "add", "mak": "add",
@@ -100,14 +100,14 @@ func shared(a, b bag) bag {
 	return out
 }
 
-// alike reports whether two sentences are about the same.
+// alike reports whether two sentences are about the same thing.
 func alike(a, b bag) bool {
 	n := overlap(a, b)
 	small, large := min(len(a), len(b)), max(len(a), len(b))
 	return n >= 2 && (n*10 >= small*8 && small*5 >= large*2 || n*2 >= small+large-n)
 }
 
-// empty are words that do not say what an order is about.
+// empty are words without content in an order.
 var empty = words(`a an the this that these those it its it's there here i i'd i'll i'm i've me my we we're we've us our you you're your he him his she her they them their who what which when where why how
 and or but so if then than because while as of in on at to for from by with without into onto over under about also too just only even still yet again now later already soon first last next
 is are was were be been being am do does did doing done don't dont doesn't didn't have has had having can can't cannot could couldn't may might must mustn't shall should shouldn't will won't would wouldn't not no nor nope nah never always

@@ -9,7 +9,7 @@ import (
 	"github.com/decantdev/decant/internal/tool"
 )
 
-// Where a task is known from.
+// Where a task was found.
 const (
 	fromList   = "list"   // a task tool or a plan of the client
 	fromCommit = "commit" // a commit that belongs to no task of a list
@@ -34,9 +34,8 @@ type Task struct {
 	Prompt   int       `json:"prompt_tokens"`    // of all requests, those read from the cache included
 }
 
-// tasks returns what was done in a conversation, in the order in which it ended. What was begun and not finished
-// stands behind. Each answer counts for one task at most, so that the tokens of the tasks are never more than those of
-// the session.
+// tasks returns the tasks of a conversation in the order in which they ended, then the unfinished ones. Each
+// answer counts for one task at most, so that the tasks never have more tokens than the session.
 func tasks(ms []decant.Message, cs []call) []Task {
 	t := tracker{at: map[string]int{}, current: -1}
 	next := 0
@@ -53,8 +52,8 @@ func tasks(ms []decant.Message, cs []call) []Task {
 type tracker struct {
 	all     []Task
 	at      map[string]int // key of a task → index in all
-	current int            // index of the task under way, -1: none
-	loose   Task           // what was done since the last end of a task, outside of any
+	current int            // index of the current task, -1: none
+	loose   Task           // work since the last task ended, outside of any
 	last    time.Time      // of the message before
 }
 
@@ -84,7 +83,7 @@ func (t *tracker) spend(m *decant.Message) {
 	}
 }
 
-// call takes one call in.
+// call applies one call.
 func (t *tracker) call(c *call, m *decant.Message) {
 	if listed, ok := listedIn(c); ok {
 		for _, l := range listed {
@@ -111,7 +110,7 @@ func (t *tracker) call(c *call, m *decant.Message) {
 	}
 }
 
-// list takes the state of one task of a list in.
+// list applies the state of one listed task.
 func (t *tracker) list(l listing, m *decant.Message) {
 	i, known := t.at[l.key]
 	if !known {
@@ -139,7 +138,7 @@ func (t *tracker) list(l listing, m *decant.Message) {
 	}
 }
 
-// commit notes a commit: of the task under way, or as a task of its own.
+// commit adds a commit to the current task, or makes a task of it.
 func (t *tracker) commit(c gitCommit, m *decant.Message) {
 	k := t.under()
 	k.Commits = appendNew(k.Commits, c.SHA)

@@ -15,11 +15,11 @@ const (
 	completed = "completed"
 )
 
-// A listing is what a call of a task tool says about one task.
+// A listing is the state of one task in a call of a task tool.
 type listing struct{ key, id, title, status string }
 
-// taskArgs are the arguments of the task tools: TodoWrite of Claude Code, update_plan of Codex, todowrite of opencode,
-// TaskCreate and TaskUpdate of Claude Code.
+// taskArgs are the arguments of the task tools: TodoWrite of Claude Code, update_plan of Codex, todowrite of
+// opencode, TaskCreate and TaskUpdate of Claude Code.
 type taskArgs struct {
 	Todos   []taskStep `json:"todos"`
 	Plan    []taskStep `json:"plan"`
@@ -36,7 +36,7 @@ type taskStep struct {
 
 var created = lazyregexp.New(`^Task #(\S+) created`)
 
-// listedIn returns what a call says about tasks, and whether it is one of a task tool.
+// listedIn returns the tasks in a call of a task tool; ok reports whether it is one.
 func listedIn(c *call) (out []listing, ok bool) {
 	if c.Class != tool.Todo || c.Bad {
 		return nil, c.Class == tool.Todo
@@ -90,7 +90,7 @@ func commitsIn(c *call) (out []gitCommit) {
 	return out
 }
 
-// testOutcome says how tests ended.
+// testOutcome returns the outcome of tests in words.
 func testOutcome(passed, failed int) string {
 	if passed == 1 && failed == 0 {
 		return "1 test passed"

@@ -17,10 +17,10 @@ const (
 	neither     Verdict = "neither"
 )
 
-// Judge says whether the person confirms or contradicts a rule in a session, in the person's own words, and where.
-// Both count once for a session. It is strict, because a confirmation that is none makes a rule of what nobody wanted:
-// a sentence counts if it asks for something, has most words of the rule, and forbids what the rule forbids or asks
-// for what it asks. A session that says both is a contradiction, so that the person is asked.
+// Judge reports whether the person's own words in a session confirm or contradict a rule, and where. It is
+// strict, because a false confirmation makes an unwanted rule: a sentence must ask for something, have most
+// words of the rule, and forbid or ask for the same. A session that does both contradicts the rule, so that
+// the person is asked.
 func Judge(rule string, s *Session) (Verdict, []Evidence) {
 	verdict := neither
 	var found []Evidence
@@ -42,7 +42,7 @@ func Same(a, b string) bool {
 	return negates(a) == negates(b) && alike(about(a), about(b)) || compare(a, b) == Confirms
 }
 
-// compare says whether one sentence of a person confirms or contradicts a rule.
+// compare says whether one sentence confirms or contradicts a rule.
 func compare(rule, sentence string) Verdict {
 	if !heard(sentence) || !directs(sentence) && !orders(sentence) {
 		return neither
@@ -64,8 +64,8 @@ func compare(rule, sentence string) Verdict {
 	return neither
 }
 
-// covers reports whether a sentence of w words says most of what a rule of r words says, when n words are in both, and
-// not much beside it.
+// covers reports whether a sentence of w words says most of a rule of r words and not much else, when both
+// share n words.
 func covers(n, r, w int) bool {
 	switch {
 	case n == 1 && r == 1:
@@ -78,13 +78,13 @@ func covers(n, r, w int) bool {
 	return n*10 >= r*7
 }
 
-// sequence are words that say what comes first.
+// sequence are words for what comes first.
 var sequence = lazyregexp.New(`(?i)\b(first|before|tdd|zuerst|vorher|bevor|avant|antes)\b|先|之前|前に`)
 
 // value is a colour, a number or a version.
 var value = lazyregexp.New(`(?i)(?:^|\s)(#?[0-9a-f]*\d[0-9a-f]{2,}|v?\d+(\.\d+)+)\b`)
 
-// values reports whether a sentence gives a value that the rule does not have: it is about one case then.
+// values reports whether a sentence has a value that the rule lacks: then it is about one case.
 func values(rule, sentence string) bool {
 	for _, m := range value.FindAllStringSubmatch(sentence, -1) {
 		if !strings.Contains(strings.ToLower(rule), strings.ToLower(m[1])) {
