@@ -13,6 +13,7 @@ import (
 
 // An Estimate is what a plan is expected to cost, and when it would be done.
 type Estimate struct {
+	Model        string  `json:"model"`
 	Passed       int     `json:"passed"`       // errors that a triage pass looks at
 	Investigated int     `json:"investigated"` // errors that are investigated at most
 	Rounds       int     `json:"batches"`      // the triage pass included
@@ -69,7 +70,7 @@ const (
 
 // Estimate says what a plan is expected to cost with a model.
 func (p *Plan) Estimate(m *token.Model, past Past, now time.Time) Estimate {
-	e := Estimate{Rounds: 1}
+	e := Estimate{Model: m.ID, Rounds: 1}
 	most := 0
 	for i := range p.Report.Errors {
 		if c := &p.Report.Errors[i]; c.Number > 0 {
@@ -77,7 +78,7 @@ func (p *Plan) Estimate(m *token.Model, past Past, now time.Time) Estimate {
 			most = max(most, effort.Of(c.Class).Iterations)
 		}
 	}
-	e.Investigated = min(e.Passed, p.Batch.Most)
+	e.Investigated = min(e.Passed, p.Batch.MaxErrors)
 	n, prompt, output := usualIterations, 0, usualIterations*usualAnswer
 	for i := range n {
 		prompt += usualFirst + i*usualGrowth

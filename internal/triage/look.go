@@ -170,6 +170,15 @@ func (l *Look) Plan(ctx context.Context, o Options, seen *Seen) (*Plan, error) {
 	return p, nil
 }
 
+// PlanOne plans a run about one error that somebody has pasted. One without a time has happened now.
+func (l *Look) PlanOne(ctx context.Context, o Options, e event.Event, now time.Time) (*Plan, error) {
+	if e.Time.IsZero() {
+		e.Time = now
+	}
+	l.Window = source.Window{Since: e.Time, Until: now}
+	return l.Plan(ctx, o, &Seen{Groups: group.Events([]event.Event{e}, group.ByFingerprint), Events: 1})
+}
+
 func (l *Look) masked(text string) string {
 	if l.Mask == nil {
 		return text

@@ -34,17 +34,14 @@ var ErrNoRun = errors.New("there is no such run")
 
 // A Plan is what a run is about. It is made once and kept: what the sources tell later does not change it.
 type Plan struct {
-	Report report.Report             `json:"report"`           // without findings
-	Events int                       `json:"events"`           // that the sources told
-	Known  []group.Known             `json:"known,omitempty"`  // what is known of each error with the events of this run, in the order of the report
-	Scopes map[int]investigate.Scope `json:"scopes,omitempty"` // by the number of the error
-	Batch  *Batch                    `json:"batch,omitzero"`   // the run is done in batches; nil: it is not
-	Sample string                    `json:"sample,omitzero"`  // whose code runs: a folder, or BundledSample; empty: the repositories of the settings
-	Owes   bool                      `json:"owes,omitzero"`    // at its end the run is told: see Run.Told
+	Report   report.Report             `json:"report"`             // without findings
+	Events   int                       `json:"events"`             // that the sources told
+	Known    []group.Known             `json:"known,omitempty"`    // what is known of each error with the events of this run, in the order of the report
+	Scopes   map[int]investigate.Scope `json:"scopes,omitempty"`   // by the number of the error
+	Batch    *Batch                    `json:"batch,omitzero"`     // the run is done in batches; nil: it is not
+	OnSample bool                      `json:"on_sample,omitzero"` // the code that runs is the sample's, not that of the settings
+	Owes     bool                      `json:"owes,omitzero"`      // at its end the run is told: see Run.Told
 }
-
-// BundledSample is the name of the sample that is part of the program.
-const BundledSample = "(bundled)"
 
 // Options configures runs. Journals is required, the rest to work on one.
 type Options struct {
@@ -95,6 +92,8 @@ type Summary struct {
 	Batched  bool          `json:"batched,omitzero"` // it is done in batches: decant triage collect goes on with it
 	Headline string        `json:"headline"`
 	Totals   report.Totals `json:"totals"`
+
+	Usage report.RunReport `json:"run_report"` // of the totals, per error
 }
 
 // Start begins a run and keeps its plan. Plan.Report.Run is its id, which must be new.
@@ -160,8 +159,8 @@ func Runs(ctx context.Context, o Options, limit int) (out []Summary, err error) 
 // ID returns the id of the run.
 func (r *Run) ID() string { return r.key.ID[len(kind)+1:] }
 
-// Sample returns the sample that the run was begun on, as its Plan names it.
-func (r *Run) Sample() string { return r.plan.Sample }
+// OnSample reports whether the code of the run is the sample's.
+func (r *Run) OnSample() bool { return r.plan.OnSample }
 
 // Done reports whether the run has ended.
 func (r *Run) Done() bool { return r.done }
@@ -187,7 +186,7 @@ func (r *Run) write(ctx context.Context, s *step) error {
 	}
 	r.take(s)
 	rep := r.report()
-	head, err := json.Marshal(&Summary{Run: r.ID(), Began: rep.Began, Done: r.done, Owes: r.Owes(), Batched: r.plan.Batch != nil, Headline: rep.Headline(), Totals: rep.Totals})
+	head, err := json.Marshal(&Summary{Run: r.ID(), Began: rep.Began, Done: r.done, Owes: r.Owes(), Batched: r.plan.Batch != nil, Headline: rep.Headline(), Totals: rep.Totals, Usage: rep.Totals.RunReport()})
 	if err != nil {
 		return fmt.Errorf("run %s: %w", r.ID(), err)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/deliver"
-	"github.com/decantdev/decant/internal/triage/proof"
 	"github.com/decantdev/decant/internal/triage/report"
 )
 
@@ -47,7 +46,7 @@ func (w *world) fixable() {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.o.Try = (&proof.Prover{Code: r, Repo: "acme/shop"}).Try
+	w.o.Try = (&deliver.Prover{Code: r, Repo: "acme/shop"}).Try
 }
 
 // Of a patch that is no pull request, or that could not be tried, the issue says the stage. What was printed is kept

@@ -18,8 +18,9 @@ type Options struct {
 	Slack    *Slack // nil: nothing is sent there
 	Hub      *Hub   // nil: likewise
 
-	// Try finds out whether a patch is worth a pull request. Nil: there are none.
-	Try Prover
+	// Try finds out whether the patch of an error applies, builds, passes the tests, and has a test that fails without it:
+	// see Prover. A refusal says why not. Nil: there are no pull requests.
+	Try func(ctx context.Context, e *report.Error) (*Branch, *Refusal, error)
 
 	// Show is told of each item in place of its being sent. What is at GitHub is read where Hub is there. Nil: items are sent.
 	Show func(Item)
@@ -27,10 +28,6 @@ type Options struct {
 	Now  func() time.Time                                 // nil: time.Now
 	Rest func(ctx context.Context, d time.Duration) error // waits; nil: by the clock
 }
-
-// A Prover finds out whether the patch of an error applies, builds, passes the tests, and brings a test that fails
-// without it. A refusal says why not.
-type Prover func(ctx context.Context, e *report.Error) (*Branch, *Refusal, error)
 
 // A Refusal is why a patch is not worth a pull request.
 type Refusal struct {

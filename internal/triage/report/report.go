@@ -134,3 +134,13 @@ func count(n int, thing string) string {
 	}
 	return fmt.Sprintf("%s %s", figure.Thousands(n), thing)
 }
+
+// Found returns an error of the run that was investigated, by its number; nil: there is none.
+func (r *Report) Found(number int) *Error {
+	for i := range r.Errors {
+		if e := &r.Errors[i]; e.Number == number && e.Finding != nil {
+			return e
+		}
+	}
+	return nil
+}

@@ -21,6 +21,8 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/decantdev/decant/internal/triage/event"
@@ -92,4 +94,25 @@ func cut(s string, n int) string {
 		n--
 	}
 	return s[:n]
+}
+
+// Files returns sources for files: those whose names end in .jsonl, .ndjson or .json (before .gz) have JSON lines, all
+// others are logs.
+func Files(names []string) (out []Source) {
+	var logs, lines []string
+	for _, f := range names {
+		switch filepath.Ext(strings.TrimSuffix(f, ".gz")) {
+		case ".jsonl", ".ndjson", ".json":
+			lines = append(lines, f)
+		default:
+			logs = append(logs, f)
+		}
+	}
+	if len(lines) > 0 {
+		out = append(out, &JSONL{Files: lines})
+	}
+	if len(logs) > 0 {
+		out = append(out, &Log{Files: logs})
+	}
+	return out
 }

@@ -1,12 +1,4 @@
-// Package proof finds out whether a patch that a model has written is worth a pull request: it applies to the commit that ran, the repository
-// builds, its tests pass, and a test that the patch brings fails without the rest of it.
-//
-// How to build and to test is said by whoever owns the repository, in the settings, and never by the patch. What is run
-// holds code that a model has written, so it is confined as the commands of agents are (package tools): it sees the
-// commit, the programs of the machine and the folders of the tool chain that the settings name, writes in a temporary
-// folder only and reaches no network. Where that is not possible nothing is run, unless the settings say that it need
-// not be. What it prints, and what it makes of the files, is for this machine alone.
-package proof
+package deliver
 
 import (
 	"context"
@@ -22,12 +14,18 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/internal/triage/code"
-	"github.com/decantdev/decant/internal/triage/deliver"
 	"github.com/decantdev/decant/internal/triage/mask"
 	"github.com/decantdev/decant/internal/triage/report"
 )
 
-// A Prover tries patches.
+// A Prover finds out whether a patch that a model has written is worth a pull request: it applies to the commit that ran,
+// the repository builds, its tests pass, and a test of the patch fails without the rest of it.
+//
+// The settings of the repository say how to build and to test, never the patch. The commands run code that a model has
+// written, so they are confined as the commands of agents are (package tools): they see the commit, the programs of the
+// machine and the folders of the tool chain that the settings name, write to a temporary folder only and have no network.
+// Where that is not possible nothing is run, unless the settings say confined: false. What the commands print, and what
+// they do to the files, stays on this machine.
 type Prover struct {
 	Code *code.Reader
 	Repo string // owner/name on GitHub of the one repository that gets pull requests
@@ -39,11 +37,11 @@ type Prover struct {
 const mostFiles = 20
 
 // refused returns that a patch fails a check, of which nothing was printed.
-func refused(stage string) *deliver.Refusal { return &deliver.Refusal{Stage: stage} }
+func refused(stage string) *Refusal { return &Refusal{Stage: stage} }
 
 // Try tries the patch of an error. A refusal says why it is not worth a pull request; an error, that it could not be
 // tried.
-func (p *Prover) Try(ctx context.Context, e *report.Error) (*deliver.Branch, *deliver.Refusal, error) {
+func (p *Prover) Try(ctx context.Context, e *report.Error) (*Branch, *Refusal, error) {
 	f := e.Finding
 	if len(f.Evidence) == 0 {
 		return nil, refused("there is no evidence that names a commit"), nil
@@ -161,7 +159,7 @@ func split(patch string) (fix, tests string) {
 }
 
 // branch returns the files as the patch has left them.
-func (p *Prover) branch(ctx context.Context, at code.Version, dir, patch string) (*deliver.Branch, *deliver.Refusal, error) {
+func (p *Prover) branch(ctx context.Context, at code.Version, dir, patch string) (*Branch, *Refusal, error) {
 	programs, err := p.Code.Programs(ctx, at)
 	if err != nil {
 		return nil, nil, err
@@ -171,7 +169,7 @@ func (p *Prover) branch(ctx context.Context, at code.Version, dir, patch string)
 		return nil, nil, err
 	}
 	defer root.Close()
-	b := &deliver.Branch{SHA: at.SHA, Files: map[string]string{}}
+	b := &Branch{SHA: at.SHA, Files: map[string]string{}}
 	for _, f := range code.ReadPatch(patch) {
 		if programs[f.Name] {
 			return nil, refused("it changes " + f.Name + ", which is a program by its mode"), nil
@@ -191,13 +189,13 @@ func (p *Prover) branch(ctx context.Context, at code.Version, dir, patch string)
 
 // apply applies a patch in a folder, and says why it does not apply. Git runs above the folder: what was run in it may
 // have made it a repository, whose settings name programs.
-func apply(ctx context.Context, dir, patch string) (*deliver.Refusal, error) {
+func apply(ctx context.Context, dir, patch string) (*Refusal, error) {
 	c := exec.CommandContext(ctx, "git", "apply", "--whitespace=nowarn", "--directory="+filepath.Base(dir), "-")
 	c.Dir, c.Stdin = filepath.Dir(dir), strings.NewReader(patch)
 	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "LC_ALL=C", "GIT_CEILING_DIRECTORIES=" + filepath.Dir(c.Dir)}
 	out, err := c.CombinedOutput()
 	if _, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() == nil {
-		return &deliver.Refusal{Stage: "it does not apply at the commit that ran", Printed: string(out)}, nil
+		return &Refusal{Stage: "it does not apply at the commit that ran", Printed: string(out)}, nil
 	}
 	return nil, err
 }

@@ -1,4 +1,4 @@
-package proof_test
+package deliver_test
 
 import (
 	"os"
@@ -7,19 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
-	"github.com/decantdev/decant/agent/tools"
 	"github.com/decantdev/decant/internal/triage/code"
+	"github.com/decantdev/decant/internal/triage/deliver"
 	"github.com/decantdev/decant/internal/triage/investigate"
-	"github.com/decantdev/decant/internal/triage/proof"
 	"github.com/decantdev/decant/internal/triage/report"
 )
-
-func TestMain(m *testing.M) {
-	tools.MainIfConfined()
-	goleak.VerifyTestMain(m)
-}
 
 // The repository's programs are scripts of a shell, which every machine has; what they are called is what counts.
 var files = map[string]string{
@@ -89,7 +81,7 @@ func (s *shop) try(patch string) (map[string]string, string) {
 	}
 	e := &report.Error{Case: investigate.Case{Number: 1}, Finding: &investigate.Finding{}}
 	e.Finding.Patch, e.Finding.Evidence = patch, []investigate.Evidence{{Repo: "acme/shop", SHA: s.sha, Path: "sum.py", Line: 1}}
-	b, refused, err := (&proof.Prover{Code: r, Repo: "acme/shop"}).Try(s.Context(), e)
+	b, refused, err := (&deliver.Prover{Code: r, Repo: "acme/shop"}).Try(s.Context(), e)
 	switch {
 	case err != nil:
 		return nil, "error: " + err.Error()

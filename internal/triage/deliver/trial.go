@@ -1,4 +1,4 @@
-package proof
+package deliver
 
 import (
 	"cmp"
@@ -13,7 +13,6 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/tools"
 	"github.com/decantdev/decant/internal/triage/code"
-	"github.com/decantdev/decant/internal/triage/deliver"
 )
 
 // A trial is the trying of one patch, in a folder with the files of the commit.
@@ -25,7 +24,7 @@ type trial struct {
 }
 
 // run tries a patch: first the repository without it, then with its tests alone, then as a whole.
-func (t *trial) run(ctx context.Context, fix, tests string) (*deliver.Refusal, error) {
+func (t *trial) run(ctx context.Context, fix, tests string) (*Refusal, error) {
 	free := t.repo.Confined != nil && !*t.repo.Confined
 	limit := cmp.Or(t.timeout, 10*time.Minute)
 	set, err := tools.New(tools.Options{Dir: t.dir, Fetch: tools.Fetch{Off: true}, Shell: tools.Shell{Attended: free, Apart: true, Read: t.repo.Toolchain, Timeout: limit}})
@@ -63,7 +62,7 @@ func (t *trial) run(ctx context.Context, fix, tests string) (*deliver.Refusal, e
 			return nil, err
 		}
 		if failed != stage.fails {
-			return &deliver.Refusal{Stage: stage.why, Printed: out}, nil
+			return &Refusal{Stage: stage.why, Printed: out}, nil
 		}
 	}
 	return nil, nil

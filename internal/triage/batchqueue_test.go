@@ -1,4 +1,4 @@
-package rounds_test
+package triage
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/decantdev/decant/internal/triage/rounds"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -64,39 +63,33 @@ func (d *desk) Results(_ context.Context, id string) (out []provider.BatchResult
 	return out, nil
 }
 
-func (d *desk) Found(context.Context, string, []provider.BatchItem) error { return nil }
-
-func (d *desk) Settle(context.Context, string, []provider.BatchItem, []provider.BatchResult) error {
-	return nil
-}
-
-// A room opens the rounds of one run, as often as processes do.
-type room struct {
+// A queueRoom opens the queue of one run, as often as processes do.
+type queueRoom struct {
 	*testing.T
 	db *sqlite.DB
 	*desk
 }
 
-func newRoom(t *testing.T) *room {
+func newRoom(t *testing.T) *queueRoom {
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	return &room{t, db, &desk{worked: true, fails: map[string]provider.BatchResult{}}}
+	return &queueRoom{t, db, &desk{worked: true, fails: map[string]provider.BatchResult{}}}
 }
 
-func (r *room) open() *rounds.Rounds {
+func (r *queueRoom) open() *batchQueue {
 	r.Helper()
-	out, err := rounds.Open(r.Context(), rounds.Options{Journals: r.db, Batcher: r.desk, Payer: r.desk}, "r")
+	out, err := openQueue(r.Context(), Options{Journals: r.db}, r.desk, "r")
 	if err != nil {
 		r.Fatal(err)
 	}
 	return out
 }
 
-func ask(of *rounds.Rounds, body string) (string, error) {
-	a, err := of.Ask("s"+body, "h", &provider.Turn{Body: []byte(body)})
+func ask(of *batchQueue, body string) (string, error) {
+	a, err := of.ask("s"+body, "h", &provider.Turn{Body: []byte(body)})
 	if err != nil {
 		return "", err
 	}
@@ -115,11 +108,11 @@ func TestAFailedHalfIsSentAgainAlone(t *testing.T) {
 		}
 	}
 	for range 5 {
-		if _, err := of.Submit(t.Context(), 0); err != nil {
+		if _, err := of.submit(t.Context(), 0); err != nil {
 			t.Fatal(err)
 		}
 		of = r.open()
-		if s, err := of.Collect(t.Context()); err != nil || !s.Ready {
+		if s, err := of.collect(t.Context()); err != nil || !s.Ready {
 			t.Fatal(s, err)
 		}
 	}
@@ -135,7 +128,7 @@ func TestAFailedHalfIsSentAgainAlone(t *testing.T) {
 	if _, err := ask(of, "3"); !errors.Is(err, provider.ErrGivenUp) || !errors.Is(err, provider.ErrRefused) {
 		t.Error(err)
 	}
-	if b := of.Batches(); len(b) != 3 || len(b[0].Failed) != 2 || b[0].Failed[0] != "it has expired" {
+	if b := of.ended(); len(b) != 3 || len(b[0].Failed) != 2 || b[0].Failed[0] != "it has expired" {
 		t.Errorf("%+v", b)
 	}
 }
@@ -146,16 +139,16 @@ func TestABatchIsFoundAgain(t *testing.T) {
 	of := r.open()
 	ask(of, "1")
 	r.lost, r.worked = true, false
-	if _, err := of.Submit(t.Context(), 0); err == nil {
+	if _, err := of.submit(t.Context(), 0); err == nil {
 		t.Fatal("no error")
 	}
 	of = r.open()
-	if s, err := of.Collect(t.Context()); err != nil || s.Ready || s.Note == "" {
+	if s, err := of.collect(t.Context()); err != nil || s.Ready || s.Note == "" {
 		t.Errorf("%+v, %v", s, err)
 	}
 	r.worked = true
 	of = r.open()
-	if s, err := of.Collect(t.Context()); err != nil || !s.Ready || len(r.sent) != 1 {
+	if s, err := of.collect(t.Context()); err != nil || !s.Ready || len(r.sent) != 1 {
 		t.Errorf("%+v, %v, sent %v", s, err, r.sent)
 	}
 	if text, err := ask(of, "1"); err != nil || text != "to 1" {
@@ -172,10 +165,10 @@ func TestOnePhaseAtATime(t *testing.T) {
 	a, b := r.open(), r.open()
 	ask(a, "1")
 	ask(b, "1")
-	if _, err := a.Submit(t.Context(), 0); err != nil {
+	if _, err := a.submit(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Submit(t.Context(), 0); err == nil || len(r.sent) != 1 {
+	if _, err := b.submit(t.Context(), 0); err == nil || len(r.sent) != 1 {
 		t.Errorf("%v, sent %v", err, r.sent)
 	}
 }
