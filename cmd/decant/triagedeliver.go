@@ -9,7 +9,6 @@ import (
 
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/deliver"
-	"github.com/decantdev/decant/internal/triage/report"
 	"github.com/decantdev/decant/internal/triage/source"
 )
 
@@ -91,7 +90,7 @@ func (r *triageRoom) deliver(ctx context.Context, s *streams, run *triage.Run, f
 		return nil
 	}
 	if try := o.Try; try != nil {
-		o.Try = func(ctx context.Context, e *report.Error) (*deliver.Branch, *deliver.Refusal, error) {
+		o.Try = func(ctx context.Context, e *deliver.ReportedError) (*deliver.Branch, *deliver.Refusal, error) {
 			s.note("trying the patch of error %d: building and testing may take minutes", e.Number)
 			b, refused, err := try(ctx, e)
 			if b == nil && ctx.Err() == nil {

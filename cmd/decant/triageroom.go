@@ -20,7 +20,6 @@ import (
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/investigate"
-	"github.com/decantdev/decant/internal/triage/layer"
 	"github.com/decantdev/decant/internal/triage/mask"
 	"github.com/decantdev/decant/internal/triage/sample"
 	"github.com/decantdev/decant/internal/triage/source"
@@ -218,8 +217,8 @@ func (f *triageFlags) reader(taken *sample.Sample, room *triageRoom) (*code.Read
 	if err != nil {
 		return nil, err
 	}
-	o := code.Options{Repos: repos, Mask: room.masker.Code, Whole: !room.set.Off.On(layer.Caps),
-		Cache: code.NewCache(code.CacheOptions{Off: !room.set.Off.On(layer.CodeCache)})}
+	o := code.Options{Repos: repos, Mask: room.masker.Code, Whole: !room.set.Off.On(investigate.LayerCaps),
+		Cache: code.NewCache(code.CacheOptions{Off: !room.set.Off.On(investigate.LayerCodeCache)})}
 	if token := githubToken(); token != "" {
 		if o.GitHub, err = code.GitHub(token, key("GITHUB_API_URL"), room.pacer); err != nil {
 			return nil, usageError{err}

@@ -13,9 +13,8 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/internal/figure"
 	"github.com/decantdev/decant/internal/triage"
+	"github.com/decantdev/decant/internal/triage/deliver"
 	"github.com/decantdev/decant/internal/triage/investigate"
-	"github.com/decantdev/decant/internal/triage/layer"
-	"github.com/decantdev/decant/internal/triage/report"
 	"github.com/decantdev/decant/internal/triage/sample"
 	"github.com/decantdev/decant/internal/triage/source"
 	"github.com/decantdev/decant/provider"
@@ -278,7 +277,7 @@ func (c *lookFlags) chosen(s *streams) (*triage.Settings, error) {
 	set.PerError, set.PerRun = cmp.Or(c.ErrorTokens, set.PerError), cmp.Or(c.RunTokens, set.PerRun)
 	set.Thinking = c.Thinking || set.Thinking
 	if len(c.Layers) > 0 {
-		if set.Off, err = layer.Parse(c.Layers); err != nil {
+		if set.Off, err = investigate.ParseLayers(c.Layers); err != nil {
 			return nil, usageError{fmt.Errorf("--layers: %w", err)}
 		}
 	}
@@ -349,7 +348,7 @@ func progress(s *streams) (func(*investigate.Case, agent.Event), func(*investiga
 }
 
 // printed prints a report, and writes it as a page if one is wanted.
-func printed(s *streams, rep *report.Report, asJSON bool, page string) error {
+func printed(s *streams, rep *deliver.Report, asJSON bool, page string) error {
 	if page != "" {
 		var b bytes.Buffer
 		if err := rep.WriteHTML(&b); err != nil {

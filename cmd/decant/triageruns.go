@@ -10,7 +10,7 @@ import (
 	"github.com/decantdev/decant/internal/figure"
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/code"
-	"github.com/decantdev/decant/internal/triage/report"
+	"github.com/decantdev/decant/internal/triage/deliver"
 )
 
 type triageRunsCmd struct {
@@ -56,7 +56,7 @@ func (c *triageRunsCmd) list(ctx context.Context, s *streams, room *triageRoom) 
 	}
 	switch {
 	case c.HTML != "":
-		return s.output(c.HTML, func(w io.Writer) error { return report.WriteHistory(w, past(all)) })
+		return s.output(c.HTML, func(w io.Writer) error { return deliver.WriteHistory(w, past(all)) })
 	case c.JSON:
 		return writeJSON(s.out, all)
 	}
@@ -74,9 +74,9 @@ func (c *triageRunsCmd) list(ctx context.Context, s *streams, room *triageRoom) 
 }
 
 // past returns runs as a page shows them.
-func past(all []triage.Summary) (out []report.Past) {
+func past(all []triage.Summary) (out []deliver.Past) {
 	for i := range all {
-		out = append(out, report.Past{Run: all[i].Run, Began: all[i].Began, Headline: all[i].Headline, Totals: all[i].Totals})
+		out = append(out, deliver.Past{Run: all[i].Run, Began: all[i].Began, Headline: all[i].Headline, Totals: all[i].Totals})
 	}
 	return out
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/analyst"
 	"github.com/decantdev/decant/internal/triage/code"
+	"github.com/decantdev/decant/internal/triage/deliver"
 	"github.com/decantdev/decant/internal/triage/investigate"
 	"github.com/decantdev/decant/internal/triage/mask"
-	"github.com/decantdev/decant/internal/triage/report"
 	"github.com/decantdev/decant/internal/triage/sample"
 	"github.com/decantdev/decant/internal/triage/source"
 	"github.com/decantdev/decant/preset"
@@ -164,7 +164,7 @@ func (n *night) batched(every time.Duration, most int) *triage.Run {
 }
 
 // loop does a run at once.
-func (n *night) loop() *report.Report {
+func (n *night) loop() *deliver.Report {
 	n.Helper()
 	o := n.options()
 	r, err := triage.Start(n.Context(), o, n.plan(o, 20, nil))
@@ -263,7 +263,7 @@ func TestARunInBatches(t *testing.T) {
 }
 
 // isBooked reports when something else is booked than a report says.
-func (n *night) isBooked(r *report.Report) {
+func (n *night) isBooked(r *deliver.Report) {
 	n.Helper()
 	if usd := n.paid(); usd < r.Totals.USD*0.999 || usd > r.Totals.USD*1.001 {
 		n.Errorf("$%.6f are booked, the report says $%.6f", usd, r.Totals.USD)
@@ -330,7 +330,7 @@ func TestBatchesSurviveAnyEnd(t *testing.T) {
 }
 
 // outline returns what was found.
-func outline(r *report.Report) (out []string) {
+func outline(r *deliver.Report) (out []string) {
 	for i := range r.Errors {
 		if f := r.Errors[i].Finding; f != nil {
 			out = append(out, fmt.Sprint(r.Errors[i].Number, f.State, f.Cause, f.Iterations, f.Error))

@@ -7,7 +7,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/cost"
-	"github.com/decantdev/decant/internal/triage/effort"
+	"github.com/decantdev/decant/internal/triage/investigate"
 	"github.com/decantdev/decant/token"
 )
 
@@ -75,7 +75,7 @@ func (p *Plan) Estimate(m *token.Model, past Past, now time.Time) Estimate {
 	for i := range p.Report.Errors {
 		if c := &p.Report.Errors[i]; c.Number > 0 {
 			e.Passed++
-			most = max(most, effort.Of(c.Class).Iterations)
+			most = max(most, investigate.EffortOf(c.Class).Iterations)
 		}
 	}
 	e.Investigated = min(e.Passed, p.Batch.MaxErrors)

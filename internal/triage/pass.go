@@ -9,8 +9,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/internal/triage/deliver"
 	"github.com/decantdev/decant/internal/triage/investigate"
-	"github.com/decantdev/decant/internal/triage/report"
 	"github.com/decantdev/decant/provider"
 )
 
@@ -30,7 +30,7 @@ type pass struct {
 func (p *pass) leaves(number int) bool { return p != nil && p.Left[number] != "" }
 
 // into adds the verdicts and the usage of the pass to a report.
-func (p *pass) into(r *report.Report) {
+func (p *pass) into(r *deliver.Report) {
 	if p == nil {
 		return
 	}

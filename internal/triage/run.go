@@ -22,7 +22,6 @@ import (
 	"github.com/decantdev/decant/internal/triage/deliver"
 	"github.com/decantdev/decant/internal/triage/group"
 	"github.com/decantdev/decant/internal/triage/investigate"
-	"github.com/decantdev/decant/internal/triage/report"
 	"github.com/decantdev/decant/store"
 )
 
@@ -34,7 +33,7 @@ var ErrNoRun = errors.New("there is no such run")
 
 // A Plan is what a run is about. It is made once and kept: what the sources tell later does not change it.
 type Plan struct {
-	Report   report.Report             `json:"report"`             // without findings
+	Report   deliver.Report            `json:"report"`             // without findings
 	Events   int                       `json:"events"`             // that the sources told
 	Known    []group.Known             `json:"known,omitempty"`    // what is known of each error with the events of this run, in the order of the report
 	Scopes   map[int]investigate.Scope `json:"scopes,omitempty"`   // by the number of the error
@@ -85,15 +84,15 @@ type step struct {
 
 // A Summary describes a run that is kept.
 type Summary struct {
-	Run      string        `json:"run"`
-	Began    time.Time     `json:"began"`
-	Done     bool          `json:"done"`
-	Owes     bool          `json:"owes,omitzero"`    // it is done, and its process has died before it was told
-	Batched  bool          `json:"batched,omitzero"` // it is done in batches: decant triage collect goes on with it
-	Headline string        `json:"headline"`
-	Totals   report.Totals `json:"totals"`
+	Run      string         `json:"run"`
+	Began    time.Time      `json:"began"`
+	Done     bool           `json:"done"`
+	Owes     bool           `json:"owes,omitzero"`    // it is done, and its process has died before it was told
+	Batched  bool           `json:"batched,omitzero"` // it is done in batches: decant triage collect goes on with it
+	Headline string         `json:"headline"`
+	Totals   deliver.Totals `json:"totals"`
 
-	Usage report.RunReport `json:"run_report"` // of the totals, per error
+	Usage deliver.RunReport `json:"run_report"` // of the totals, per error
 }
 
 // Start begins a run and keeps its plan. Plan.Report.Run is its id, which must be new.
@@ -217,13 +216,13 @@ func (r *Run) take(s *step) {
 }
 
 // Report returns what the run has found so far.
-func (r *Run) Report() *report.Report {
+func (r *Run) Report() *deliver.Report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.report()
 }
 
-func (r *Run) report() *report.Report {
+func (r *Run) report() *deliver.Report {
 	out := r.plan.Report
 	out.Errors = slices.Clone(out.Errors)
 	for i := range out.Errors {
@@ -231,7 +230,7 @@ func (r *Run) report() *report.Report {
 			out.Errors[i].Finding = f
 		}
 		if tried, ok := r.sent[deliver.ProofID(out.Errors[i].Number)]; ok {
-			out.Errors[i].Trial = &report.Trial{Why: tried.Why, Printed: tried.Printed}
+			out.Errors[i].Trial = &deliver.Trial{Why: tried.Why, Printed: tried.Printed}
 		}
 	}
 	var stats code.Stats
@@ -246,7 +245,7 @@ func (r *Run) report() *report.Report {
 }
 
 // link adds the addresses of the lines that findings quote, where their repository is on GitHub.
-func (r *Run) link(all []report.Error) {
+func (r *Run) link(all []deliver.ReportedError) {
 	if r.o.Code == nil {
 		return
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/decantdev/decant/internal/triage/deliver"
 	"github.com/decantdev/decant/internal/triage/group"
 	"github.com/decantdev/decant/internal/triage/investigate"
-	"github.com/decantdev/decant/internal/triage/layer"
 	"github.com/decantdev/decant/internal/triage/source"
 )
 
@@ -34,8 +33,8 @@ type Settings struct {
 	PerError int // tokens
 	PerRun   int // tokens
 	Thinking bool
-	Off      layer.Set // context layers that are switched off
-	Preset   string    // of the stages of an investigation: a name, or a file; empty: night-watch
+	Off      investigate.LayerSet // context layers that are switched off
+	Preset   string               // of the stages of an investigation: a name, or a file; empty: night-watch
 	Ignore   group.IgnoreList
 	Runbooks []code.Runbook
 	Deliver  deliver.Settings // where results go
@@ -119,7 +118,7 @@ func (s *Settings) read(name string, data []byte) error {
 	if min(f.Most, f.Parallel, f.PerError, f.PerRun) < 0 {
 		return fmt.Errorf("%s: max_errors, parallel, tokens_per_error and tokens_per_run must not be negative", name)
 	}
-	off, err := layer.Parse(f.Layers)
+	off, err := investigate.ParseLayers(f.Layers)
 	if err != nil {
 		return fmt.Errorf("%s: layers: %w", name, err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/group"
-	"github.com/decantdev/decant/internal/triage/layer"
+	"github.com/decantdev/decant/internal/triage/investigate"
 )
 
 // The short names count, and those of triage count more.
@@ -44,7 +44,7 @@ func TestSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !s.Given || s.Model != "n" || s.Most != 7 || s.PerError != 25000 || s.PerRun != 90000 || s.By != group.ByTransaction || len(s.Sources) != 1 || len(s.Ignore) != 1 || len(s.Runbooks) != 1 ||
-		s.Repos[0].Dir != filepath.Join(dir, "..") || s.Off != layer.Off(layer.Thinking, layer.Prior) || s.Preset != filepath.Join(dir, "mine.yaml") {
+		s.Repos[0].Dir != filepath.Join(dir, "..") || s.Off != investigate.WithoutLayers(investigate.LayerThinking, investigate.LayerPrior) || s.Preset != filepath.Join(dir, "mine.yaml") {
 		t.Errorf("%+v", s)
 	}
 	none := func(string) string { return "" }

@@ -19,8 +19,8 @@ import (
 	"github.com/decantdev/decant/internal/standin/newrelic"
 	"github.com/decantdev/decant/internal/standin/sentry"
 	"github.com/decantdev/decant/internal/standin/slack"
-	"github.com/decantdev/decant/internal/triage/event"
 	"github.com/decantdev/decant/internal/triage/sample"
+	"github.com/decantdev/decant/internal/triage/source"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -82,7 +82,7 @@ func New(o Options) (*Server, error) {
 }
 
 // split shares events out, by their services in the order of their names.
-func split(events []event.Event) (first, second []event.Event) {
+func split(events []source.Event) (first, second []source.Event) {
 	var names []string
 	for _, e := range events {
 		names = append(names, e.Service)

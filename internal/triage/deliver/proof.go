@@ -15,7 +15,6 @@ import (
 
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/mask"
-	"github.com/decantdev/decant/internal/triage/report"
 )
 
 // A Prover finds out whether a patch that a model has written is worth a pull request: it applies to the commit that ran,
@@ -41,7 +40,7 @@ func refused(stage string) *Refusal { return &Refusal{Stage: stage} }
 
 // Try tries the patch of an error. A refusal says why it is not worth a pull request; an error, that it could not be
 // tried.
-func (p *Prover) Try(ctx context.Context, e *report.Error) (*Branch, *Refusal, error) {
+func (p *Prover) Try(ctx context.Context, e *ReportedError) (*Branch, *Refusal, error) {
 	f := e.Finding
 	if len(f.Evidence) == 0 {
 		return nil, refused("there is no evidence that names a commit"), nil

@@ -10,7 +10,6 @@ import (
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/deliver"
 	"github.com/decantdev/decant/internal/triage/investigate"
-	"github.com/decantdev/decant/internal/triage/report"
 )
 
 // The repository's programs are scripts of a shell, which every machine has; what they are called is what counts.
@@ -79,7 +78,7 @@ func (s *shop) try(patch string) (map[string]string, string) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	e := &report.Error{Case: investigate.Case{Number: 1}, Finding: &investigate.Finding{}}
+	e := &deliver.ReportedError{Case: investigate.Case{Number: 1}, Finding: &investigate.Finding{}}
 	e.Finding.Patch, e.Finding.Evidence = patch, []investigate.Evidence{{Repo: "acme/shop", SHA: s.sha, Path: "sum.py", Line: 1}}
 	b, refused, err := (&deliver.Prover{Code: r, Repo: "acme/shop"}).Try(s.Context(), e)
 	switch {

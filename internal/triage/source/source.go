@@ -24,8 +24,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/decantdev/decant/internal/triage/event"
 )
 
 // A Source is where errors are kept.
@@ -35,7 +33,7 @@ type Source interface {
 
 	// Events yields what happened in the window, in the order in which the source tells it. An error of type *LineError stands for one
 	// event that cannot be read, and the next ones follow it; any other error is the last thing that comes.
-	Events(ctx context.Context, in Window) iter.Seq2[event.Event, error]
+	Events(ctx context.Context, in Window) iter.Seq2[Event, error]
 
 	// Check reports whether the source can be read, with its credential and every right that Events needs. The error says what to do.
 	Check(ctx context.Context) error

@@ -1,8 +1,7 @@
-package report
+package deliver
 
 import (
 	"github.com/decantdev/decant/internal/triage/investigate"
-	"github.com/decantdev/decant/internal/triage/layer"
 )
 
 // A bill is what a run was billed for prompts, and what it would have been with other layers, in tokens of a fresh prompt. It is computed from the prompts that
@@ -15,7 +14,7 @@ type bill struct {
 
 // A share is what a layer has in a bill.
 type share struct {
-	Layer   layer.Layer
+	Layer   investigate.Layer
 	Without int // billed, had it alone been missing
 	Only    int // billed, had it been the only one
 }
@@ -23,17 +22,17 @@ type share struct {
 // billOf returns what the layers have saved of what prompts cost, nil where no layer has changed anything.
 func billOf(r *Report) *bill {
 	l := &r.Totals.Layers
-	var all []layer.Layer
-	for _, name := range layer.All() {
-		if e, ok := l.Effects.Of(name); ok && e.Tokens != 0 || name == layer.PromptCache && l.Usage.CacheRead+l.Usage.CacheWrite > 0 {
+	var all []investigate.Layer
+	for _, name := range investigate.AllLayers() {
+		if e, ok := l.Effects.Of(name); ok && e.Tokens != 0 || name == investigate.LayerPromptCache && l.Usage.CacheRead+l.Usage.CacheWrite > 0 {
 			all = append(all, name)
 		}
 	}
 	if len(all) == 0 {
 		return nil
 	}
-	with := func(keep func(layer.Layer) bool) int {
-		cached := keep(layer.PromptCache)
+	with := func(keep func(investigate.Layer) bool) int {
+		cached := keep(investigate.LayerPromptCache)
 		sum := float64(l.Usage.Prompt())
 		if cached {
 			sum = investigate.Billed(l.Usage)
@@ -45,10 +44,10 @@ func billOf(r *Report) *bill {
 		}
 		return int(sum)
 	}
-	out := &bill{On: with(func(layer.Layer) bool { return true }), Off: with(func(layer.Layer) bool { return false })}
+	out := &bill{On: with(func(investigate.Layer) bool { return true }), Off: with(func(investigate.Layer) bool { return false })}
 	out.Remainder = out.Off - out.On
 	for _, name := range all {
-		s := share{name, with(func(l layer.Layer) bool { return l != name }), with(func(l layer.Layer) bool { return l == name })}
+		s := share{name, with(func(l investigate.Layer) bool { return l != name }), with(func(l investigate.Layer) bool { return l == name })}
 		out.Shares = append(out.Shares, s)
 		out.Remainder -= out.Off - s.Only
 	}

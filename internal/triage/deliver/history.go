@@ -1,4 +1,4 @@
-package report
+package deliver
 
 import (
 	_ "embed"

@@ -1,4 +1,4 @@
-package report
+package deliver
 
 import (
 	"cmp"
@@ -20,7 +20,7 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	if len(r.Notices) > 0 {
 		b.WriteByte('\n')
 	}
-	var left []*Error
+	var left []*ReportedError
 	for i := range r.Errors {
 		e := &r.Errors[i]
 		if e.Finding == nil {
@@ -55,10 +55,10 @@ func because(why string) string {
 	return ": " + why
 }
 
-func happened(e *Error) string { return count(e.Count, "time") }
+func happened(e *ReportedError) string { return count(e.Count, "time") }
 
 // markdown writes an error that was investigated.
-func (e *Error) markdown(b *strings.Builder) {
+func (e *ReportedError) markdown(b *strings.Builder) {
 	f := e.Finding
 	fmt.Fprintf(b, "## %d. %s\n\n%s%s\n\n", e.Number, plain(e.Title()), happened(e), lastSeen(e))
 	if e.Message != "" {
@@ -87,7 +87,7 @@ func (e *Error) markdown(b *strings.Builder) {
 }
 
 // lastSeen says when an error happened last.
-func lastSeen(e *Error) string {
+func lastSeen(e *ReportedError) string {
 	text := ""
 	if !e.Last.IsZero() {
 		text = ", last " + day(e.Last)

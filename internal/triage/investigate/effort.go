@@ -1,8 +1,4 @@
-// Package effort says how much work an error of a program is worth before anybody has looked at it: by its class alone, as a table.
-//
-// The tables and their order are those of seed 000, layers 4 and 5. The program that the seed describes asks for databases before it asks
-// for complex errors, so that "ActiveRecord::ConnectionError" gets ten iterations there; here, as in the seed, it gets fifteen.
-package effort
+package investigate
 
 import (
 	"slices"
@@ -45,9 +41,9 @@ var (
 	db      = []string{"ActiveRecord", "PG::", "Mysql2", "StatementInvalid"}
 )
 
-// Of returns what an error of a class is worth: simple classes first, then those of leave to do something, complex ones, databases. A class
+// EffortOf returns what an error of a class is worth: simple classes first, then those of leave to do something, complex ones, databases. A class
 // that the table does not know, or none at all, is worth ten iterations.
-func Of(class string) Effort {
+func EffortOf(class string) Effort {
 	has := func(part string) bool { return strings.Contains(class, part) }
 	switch {
 	case slices.Contains(simple, class):

@@ -1,4 +1,4 @@
-package report_test
+package deliver_test
 
 import (
 	"bytes"
@@ -11,16 +11,16 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/triage/code"
+	"github.com/decantdev/decant/internal/triage/deliver"
 	"github.com/decantdev/decant/internal/triage/investigate"
-	"github.com/decantdev/decant/internal/triage/report"
 )
 
-var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+var reportNoon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 // sample returns a report with an error that is explained, one that is not, and one that was left.
-func sample(text string) *report.Report {
+func sample(text string) *deliver.Report {
 	kase := func(n int, state string) investigate.Case {
-		return investigate.Case{Number: n, Class: "KeyError", Transaction: "POST /order" + text, Message: "'sku'" + text, State: state, Count: 1200, Last: noon, Release: "v2"}
+		return investigate.Case{Number: n, Class: "KeyError", Transaction: "POST /order" + text, Message: "'sku'" + text, State: state, Count: 1200, Last: reportNoon, Release: "v2"}
 	}
 	known := &investigate.Finding{Number: 1, Iterations: 4, Limit: 7, Calls: 3, USD: 0.0123, Usage: decant.Usage{Input: 9000, Output: 400}}
 	known.State, known.Confidence, known.Said = investigate.RootCause, investigate.Medium, investigate.High
@@ -29,8 +29,8 @@ func sample(text string) *report.Report {
 	known.Struck = []investigate.Struck{{Suspect: &investigate.Suspect{SHA: "fffffff"}, Why: "no tool has shown what this commit changes"}}
 	lead := &investigate.Finding{Number: 2, Iterations: 7, Limit: 7, Forced: true, Usage: decant.Usage{Input: 20000, Output: 600}}
 	lead.State, lead.Confidence, lead.Cause = investigate.Inconclusive, investigate.Low, "It fails at line 4."+text
-	r := &report.Report{Run: "r1", Began: noon, Ended: noon, Since: noon.Add(-24 * time.Hour), Until: noon, Sources: []string{"a.jsonl"}, Model: "m", Notices: []string{"Sentry could not be asked" + text}, Errors: []report.Error{
-		{Case: kase(1, "new"), Finding: known, Trial: &report.Trial{Why: "It is no pull request: the tests fail with it.", Printed: "FAIL sum_test.go" + text}, Owner: "@acme/shop" + text, Links: []string{"https://github.com/acme/shop/blob/aaa/shop/order.py#L12"}}, {Case: kase(2, "regressed"), Finding: lead},
+	r := &deliver.Report{Run: "r1", Began: reportNoon, Ended: reportNoon, Since: reportNoon.Add(-24 * time.Hour), Until: reportNoon, Sources: []string{"a.jsonl"}, Model: "m", Notices: []string{"Sentry could not be asked" + text}, Errors: []deliver.ReportedError{
+		{Case: kase(1, "new"), Finding: known, Trial: &deliver.Trial{Why: "It is no pull request: the tests fail with it.", Printed: "FAIL sum_test.go" + text}, Owner: "@acme/shop" + text, Links: []string{"https://github.com/acme/shop/blob/aaa/shop/order.py#L12"}}, {Case: kase(2, "regressed"), Finding: lead},
 		{Case: kase(0, "known"), Left: "nothing has changed" + text}}}
 	r.Sum(1234, code.Stats{Hits: 3, Misses: 9}, 2.5)
 	return r
@@ -108,7 +108,7 @@ func TestBill(t *testing.T) {
 }
 
 // Whatever an error, a file or a model says is text: no markup, no mention, no link, no script, in no form of the report.
-func TestHostileTexts(t *testing.T) {
+func TestHostileTextsInReports(t *testing.T) {
 	evil := " <script>alert(1)</script> [x](javascript:alert(1)) ![i](http://evil.example/i.png) @everyone #1 ```\n# Heading\n~~~\n<img src=x onerror=alert(1)> \x1b[31m"
 	r := sample(evil)
 	md := written(t, func(b *bytes.Buffer) error { return r.WriteMarkdown(b) })
@@ -154,7 +154,7 @@ func TestHostileTexts(t *testing.T) {
 			}
 		}
 	}
-	var back report.Report
+	var back deliver.Report
 	if data, err := json.Marshal(r); err != nil || json.Unmarshal(data, &back) != nil || back.Errors[0].Finding.Cause != r.Errors[0].Finding.Cause {
 		t.Errorf("JSON does not hold it: %v", err)
 	}
@@ -162,7 +162,7 @@ func TestHostileTexts(t *testing.T) {
 
 // A run that finds nothing says so.
 func TestNothing(t *testing.T) {
-	r := &report.Report{Run: "r1", Since: noon.Add(-24 * time.Hour), Until: noon}
+	r := &deliver.Report{Run: "r1", Since: reportNoon.Add(-24 * time.Hour), Until: reportNoon}
 	r.Sum(0, code.Stats{}, 0)
 	for _, got := range []string{written(t, func(b *bytes.Buffer) error { return r.WriteMarkdown(b) }), written(t, func(b *bytes.Buffer) error { return r.WriteHTML(b) })} {
 		if !strings.Contains(got, "No errors from 2026-04-30 12:00 to 2026-05-01 12:00.") || !strings.Contains(got, "Nothing was sent to a model.") {

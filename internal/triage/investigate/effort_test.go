@@ -1,16 +1,16 @@
-package effort_test
+package investigate_test
 
 import (
 	"testing"
 
-	"github.com/decantdev/decant/internal/triage/effort"
+	"github.com/decantdev/decant/internal/triage/investigate"
 )
 
 // The table, with the order in which it asks.
 func TestOf(t *testing.T) {
-	simple, auth := effort.Effort{7, effort.Simple}, effort.Effort{5, effort.Simple}
-	hard, other := effort.Effort{15, effort.Complex}, effort.Effort{10, effort.Moderate}
-	for class, want := range map[string]effort.Effort{
+	simple, auth := investigate.Effort{7, investigate.Simple}, investigate.Effort{5, investigate.Simple}
+	hard, other := investigate.Effort{15, investigate.Complex}, investigate.Effort{10, investigate.Moderate}
+	for class, want := range map[string]investigate.Effort{
 		"NoMethodError": simple, "NameError": simple, "ArgumentError": simple, "TypeError": simple,
 		"KeyError": simple, "IndexError": simple, "AttributeError": simple,
 
@@ -28,7 +28,7 @@ func TestOf(t *testing.T) {
 		"ActiveRecord::ConnectionError": hard,  // and what is complex before databases
 		"PG::DeadlockDetected":          hard,
 	} {
-		if got := effort.Of(class); got != want {
+		if got := investigate.EffortOf(class); got != want {
 			t.Errorf("%q is worth %+v, want %+v", class, got, want)
 		}
 	}
@@ -36,7 +36,7 @@ func TestOf(t *testing.T) {
 
 // The budgets.
 func TestThinking(t *testing.T) {
-	for c, want := range map[effort.Complexity]int{effort.Simple: 4000, effort.Moderate: 8000, effort.Complex: 12000, "": 8000, "odd": 8000} {
+	for c, want := range map[investigate.Complexity]int{investigate.Simple: 4000, investigate.Moderate: 8000, investigate.Complex: 12000, "": 8000, "odd": 8000} {
 		if got := c.Thinking(); got != want {
 			t.Errorf("%q thinks %d tokens, want %d", c, got, want)
 		}

@@ -1,8 +1,4 @@
-// Package report shows what a triage run has found, and where every token went: as Markdown, as a page, as JSON.
-//
-// Whatever stands in a report may come from an error, a repository or a model. It is text there and nothing else: no markup, no link that the
-// report does not make itself.
-package report
+package deliver
 
 import (
 	"cmp"
@@ -16,25 +12,25 @@ import (
 
 // A Report is what a run has found.
 type Report struct {
-	Run       string    `json:"run"`
-	Began     time.Time `json:"began"`
-	Ended     time.Time `json:"ended"`
-	Since     time.Time `json:"since"` // errors from then
-	Until     time.Time `json:"until"` // to then were looked at
-	Sources   []string  `json:"sources"`
-	Model     string    `json:"model,omitzero"`     // empty: nothing was sent to a model
-	Simulated bool      `json:"simulated,omitzero"` // the model is a stand-in: what it finds says nothing about what a real one would
-	On        string    `json:"layers,omitzero"`    // context layers that were on, as layer.Set says them
-	Errors    []Error   `json:"errors"`             // the most important first
-	Totals    Totals    `json:"totals"`
-	RunReport RunReport `json:"run_report"`
-	Notices   []string  `json:"notices,omitempty"` // what could not be had
-	Failed    string    `json:"failed,omitzero"`   // why the run could not do its work; empty: it could
-	Track     Track     `json:"track,omitzero"`    // how often earlier findings were right
+	Run       string          `json:"run"`
+	Began     time.Time       `json:"began"`
+	Ended     time.Time       `json:"ended"`
+	Since     time.Time       `json:"since"` // errors from then
+	Until     time.Time       `json:"until"` // to then were looked at
+	Sources   []string        `json:"sources"`
+	Model     string          `json:"model,omitzero"`     // empty: nothing was sent to a model
+	Simulated bool            `json:"simulated,omitzero"` // the model is a stand-in: what it finds says nothing about what a real one would
+	On        string          `json:"layers,omitzero"`    // context layers that were on, as layer.Set says them
+	Errors    []ReportedError `json:"errors"`             // the most important first
+	Totals    Totals          `json:"totals"`
+	RunReport RunReport       `json:"run_report"`
+	Notices   []string        `json:"notices,omitempty"` // what could not be had
+	Failed    string          `json:"failed,omitzero"`   // why the run could not do its work; empty: it could
+	Track     Track           `json:"track,omitzero"`    // how often earlier findings were right
 }
 
 // An Error is an error of a report, whether it was investigated or not.
-type Error struct {
+type ReportedError struct {
 	investigate.Case
 	Finding *investigate.Finding `json:"finding,omitzero"` // nil: it was not investigated
 	Left    string               `json:"left,omitzero"`    // why it was not
@@ -125,7 +121,7 @@ func (r *Report) Spent() string {
 func day(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 
 // Title returns the name of an error, with what kind of news it is.
-func (e *Error) Title() string { return cmp.Or(e.State, "new") + ": " + e.Name() }
+func (e *ReportedError) Title() string { return cmp.Or(e.State, "new") + ": " + e.Name() }
 
 // count returns a number of things.
 func count(n int, thing string) string {
@@ -136,7 +132,7 @@ func count(n int, thing string) string {
 }
 
 // Found returns an error of the run that was investigated, by its number; nil: there is none.
-func (r *Report) Found(number int) *Error {
+func (r *Report) Found(number int) *ReportedError {
 	for i := range r.Errors {
 		if e := &r.Errors[i]; e.Number == number && e.Finding != nil {
 			return e

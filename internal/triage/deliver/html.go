@@ -1,4 +1,4 @@
-package report
+package deliver
 
 import (
 	_ "embed"
@@ -31,10 +31,10 @@ func (r *Report) WriteHTML(w io.Writer) error {
 }
 
 // lastSeenText is lastSeen without markup.
-func lastSeenText(e Error) string { return strings.ReplaceAll(lastSeen(&e), `\`, "") }
+func lastSeenText(e ReportedError) string { return strings.ReplaceAll(lastSeen(&e), `\`, "") }
 
 // link returns the address of a piece of evidence, empty where it has none.
-func link(e Error, i int) string {
+func link(e ReportedError, i int) string {
 	if i < len(e.Links) {
 		return e.Links[i]
 	}

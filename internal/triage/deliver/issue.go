@@ -1,4 +1,4 @@
-package report
+package deliver
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ func (t Track) String() string {
 }
 
 // Body returns what the report says of an error as Markdown for an issue: without the heading, in which the number is that of the run.
-func (e *Error) Body() string {
+func (e *ReportedError) Body() string {
 	var b strings.Builder
 	e.markdown(&b)
 	_, text, _ := strings.Cut(b.String(), "\n\n")
@@ -38,10 +38,10 @@ func Fence(text string) string { return fence(text) }
 func Plain(text string) string { return plain(text) }
 
 // Happened says how often an error has happened.
-func (e *Error) Happened() string { return happened(e) }
+func (e *ReportedError) Happened() string { return happened(e) }
 
 // Verdict says what came of the investigation of an error.
-func (e *Error) Verdict() string {
+func (e *ReportedError) Verdict() string {
 	if e.Finding == nil {
 		return "Not investigated"
 	}

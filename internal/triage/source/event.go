@@ -1,9 +1,4 @@
-// Package event holds the errors of programs in production as decant triage reads them from a source: what happened, when, where in the
-// code, in which release.
-//
-// An event is data from outside. Nothing that it says is an instruction, and its texts may hold secrets and personal data until they are
-// masked.
-package event
+package source
 
 import "time"
 

@@ -1,4 +1,4 @@
-package report_test
+package deliver_test
 
 import (
 	"bytes"
@@ -11,8 +11,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/triage/code"
+	"github.com/decantdev/decant/internal/triage/deliver"
 	"github.com/decantdev/decant/internal/triage/investigate"
-	"github.com/decantdev/decant/internal/triage/report"
 )
 
 // A run is reported by all measures, under their names.
@@ -61,15 +61,15 @@ func TestLayersAreReported(t *testing.T) {
 
 // The tokens for each error are drawn over the runs, on a page that asks nobody for anything.
 func TestHistory(t *testing.T) {
-	var all []report.Past
+	var all []deliver.Past
 	for i := range 4 {
-		p := report.Past{Run: fmt.Sprintf("r%d<script>", 4-i), Began: noon.AddDate(0, 0, -i), Headline: "3 errors <b>", Totals: report.Totals{Investigated: 2, Tokens: 1000 * (4 - i), USD: .5}}
+		p := deliver.Past{Run: fmt.Sprintf("r%d<script>", 4-i), Began: reportNoon.AddDate(0, 0, -i), Headline: "3 errors <b>", Totals: deliver.Totals{Investigated: 2, Tokens: 1000 * (4 - i), USD: .5}}
 		if i == 2 {
-			p.Totals = report.Totals{}
+			p.Totals = deliver.Totals{}
 		}
 		all = append(all, p)
 	}
-	page := written(t, func(b *bytes.Buffer) error { return report.WriteHistory(b, all) })
+	page := written(t, func(b *bytes.Buffer) error { return deliver.WriteHistory(b, all) })
 	doc, err := html.Parse(strings.NewReader(page))
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func TestHistory(t *testing.T) {
 	if !strings.Contains(page, "r4&lt;script&gt;") || !strings.Contains(page, "2,000 tokens for each of 2 errors") {
 		t.Errorf("%s", page)
 	}
-	if page := written(t, func(b *bytes.Buffer) error { return report.WriteHistory(b, nil) }); !strings.Contains(page, "There are no runs yet.") || strings.Contains(page, "<svg") {
+	if page := written(t, func(b *bytes.Buffer) error { return deliver.WriteHistory(b, nil) }); !strings.Contains(page, "There are no runs yet.") || strings.Contains(page, "<svg") {
 		t.Errorf("%s", page)
 	}
 }
