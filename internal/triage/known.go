@@ -94,7 +94,7 @@ func Judge(ctx context.Context, o Options, name string, right bool) (*group.Know
 	return k, keep(ctx, o, k)
 }
 
-// What makes earlier knowledge fit an error, and how much of it is told (seed 000's knowledge base).
+// What makes earlier knowledge fit an error, and how much of it is told.
 const (
 	fitClass       = .5
 	fitTransaction = .3

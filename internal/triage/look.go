@@ -223,7 +223,7 @@ func (l *Look) place(ctx context.Context, o Options, p *Plan, e *deliver.Reporte
 	return nil
 }
 
-// mostTraces is how many requests of an error are looked at closely (seed 000, "Trace summarization").
+// mostTraces is how many requests of an error are looked at closely.
 const mostTraces = 3
 
 // traces names requests in which the error of a group happened, the newest first.

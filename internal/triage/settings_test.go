@@ -30,7 +30,7 @@ func TestSettings(t *testing.T) {
 	write("ignore.yaml", "- class: X\n")
 	write("books/slow.md", "---\nclasses: [Timeout]\n---\nWait.\n")
 	file := write("triage.yaml", "sources: [{type: log, files: [a.log]}]\nrepos: [{name: shop, dir: .., toolchain: [~/go/pkg/mod, /opt/go, ../deps]}]\nmodel: m\nmax_errors: 7\ntokens_per_error: 1000\nby: transaction\nignore: ignore.yaml\nrunbooks: books\nlayers: [-thinking, -prior]\npreset: mine.yaml\n")
-	env := map[string]string{"NIGHTWATCH_MODEL": "n", "NIGHTWATCH_TOKEN_BUDGET_PER_ERROR": "20000", "DECANT_TRIAGE_TOKENS_PER_ERROR": "25000", "NIGHTWATCH_TOTAL_TOKEN_BUDGET": "90000"}
+	env := map[string]string{"DECANT_TRIAGE_MODEL": "n", "DECANT_TRIAGE_TOKENS_PER_ERROR": "25000", "DECANT_TRIAGE_TOKENS_PER_RUN": "90000"}
 	read := func(name string, getenv func(string) string) (*triage.Settings, error) {
 		t.Helper()
 		data, err := os.ReadFile(name)

@@ -50,7 +50,7 @@ func (m *traced) Answer(ctx context.Context, p *sandbox.Prompt) (sandbox.Answer,
 	return analyst.Analyst{}.Answer(ctx, p)
 }
 
-// Seed 000, get_error_traces: the newest three requests of an error, their errors and steps, masked, marked as data, and no longer than 4,000 characters; what cannot
+// The tool shows the newest three requests of an error, their errors and steps, masked, marked as data, and no longer than 4,000 characters; what cannot
 // be had is said.
 func TestTraces(t *testing.T) {
 	m, from := &traced{}, &tracer{}

@@ -45,7 +45,7 @@ type Trial struct {
 	Printed string `json:"printed,omitzero"` // by programs of the machine
 }
 
-// Totals is what a run has used (seed 000, RunReport).
+// Totals is what a run has used.
 type Totals struct {
 	Events       int        `json:"events"`
 	Errors       int        `json:"errors"`

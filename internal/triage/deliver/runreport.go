@@ -8,11 +8,11 @@ import (
 	"github.com/decantdev/decant/internal/triage/investigate"
 )
 
-// A RunReport is what seed 000 measures runs by, under the seed's own names.
+// A RunReport is the usage of a run per error.
 type RunReport struct {
 	ErrorsAnalyzed int     `json:"errors_analyzed"`
 	TotalTokens    int     `json:"total_tokens"`      // of prompts and answers, from the provider's cache or not
-	TokensUsed     int     `json:"total_tokens_used"` // the same: the seed has two names for it
+	TokensUsed     int     `json:"total_tokens_used"` // same as total_tokens
 	PerError       int     `json:"tokens_per_error"`
 	CostPerRun     float64 `json:"cost_per_run"`         // in USD
 	Iterations     float64 `json:"iterations_per_error"` // answers of the model
@@ -20,7 +20,7 @@ type RunReport struct {
 	Seconds        float64 `json:"run_duration_seconds"`
 }
 
-// RunReport returns the totals as the seed names them.
+// RunReport returns the usage per error.
 func (t *Totals) RunReport() RunReport {
 	n := max(t.Investigated, 1)
 	return RunReport{ErrorsAnalyzed: t.Investigated, TotalTokens: t.Tokens, TokensUsed: t.Tokens, PerError: t.Tokens / n, CostPerRun: t.USD,

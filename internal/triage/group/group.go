@@ -24,7 +24,7 @@ type By string
 // The ways to group.
 const (
 	ByFingerprint By = "fingerprint" // class, what the message says without its values, and where in the program's own code
-	ByTransaction By = "transaction" // class and transaction (seed 000)
+	ByTransaction By = "transaction" // class and transaction
 )
 
 // A Group is an error: the events that are the same.

@@ -140,7 +140,7 @@ func daysOf(k *Known) map[string]int {
 	return k.Days
 }
 
-// The weights of what makes an error important (seed 000).
+// The weights of what makes an error important.
 const (
 	weightFrequency = .4
 	weightSeverity  = .3

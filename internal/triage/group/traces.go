@@ -8,7 +8,7 @@ import (
 	"github.com/decantdev/decant/internal/triage/source"
 )
 
-// How much of a group's events is told (seed 000, "Trace summarization").
+// How much of a group's events is told.
 const (
 	mostErrors = 3   // messages
 	mostTraces = 3   // call stacks

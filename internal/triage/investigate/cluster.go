@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Summary is what later investigations of a run are told of an earlier one (seed 000, layer 6).
+// A Summary is what later investigations of a run are told of an earlier one.
 type Summary struct {
 	Number int
 	Name   string   // of the case: Case.Name

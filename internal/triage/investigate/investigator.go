@@ -20,7 +20,7 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// DefaultBudget is how many tokens one error may use (seed 000, layer 3).
+// DefaultBudget is how many tokens one error may use.
 const DefaultBudget = 30_000
 
 // Options configures an Investigator. Client, Model, Engine, Journals and Code are required.
@@ -42,7 +42,7 @@ type Options struct {
 	Allowance *agent.Allowance // of a whole run; nil: without a limit
 	LongCache bool             // prompts are kept by the provider for an hour
 	LongFixed bool             // instructions and tools are: what all investigations begin with
-	Thinking  bool             // the model thinks before its answers, less and less, by the class of the error (seed 000, layer 5)
+	Thinking  bool             // the model thinks before its answers, less and less, by the class of the error
 	Off       LayerSet         // context layers that are switched off
 
 	Catalog *token.Catalog // nil: the built-in one
@@ -176,7 +176,7 @@ const (
 	mostResult = code.MostFile + 200 // characters
 )
 
-// wrapUp is what the model is told at a limit (seed 000, layer 3).
+// wrapUp is what the model is told at a limit.
 const wrapUp = "IMPORTANT: You've used the budget for this error. Provide your analysis NOW based on what you've found so far, as the one JSON object that was asked for. Do not call any tool."
 
 // session opens the session of an id, or begins it.

@@ -12,13 +12,13 @@ type Layer string
 // The layers.
 const (
 	LayerPromptCache Layer = "prompt-cache" // the provider keeps prompts: instructions and tools for an hour, an investigation for five minutes
-	LayerEditing     Layer = "editing"      // old results and thinking go at 30,000 tokens (seed 000, layer 2)
-	LayerCompaction  Layer = "compaction"   // a summary comes at 50,000 tokens (seed 000, layer 1)
-	LayerBudget      Layer = "budget"       // tokens for each error and each run, with a forced final answer (seed 000, layer 3)
-	LayerIterations  Layer = "iterations"   // as many answers as the class of the error is worth; without it 15 (seed 000, layer 4)
-	LayerThinking    Layer = "thinking"     // by class, less with each answer; without it 8,000 tokens each time, where thinking is on (seed 000, layer 5)
-	LayerCrossError  Layer = "cross-error"  // what was found about earlier errors of the run (seed 000, layer 6)
-	LayerCodeCache   Layer = "code-cache"   // code that was read is held for 30 minutes (seed 000, layer 8)
+	LayerEditing     Layer = "editing"      // old results and thinking go at 30,000 tokens
+	LayerCompaction  Layer = "compaction"   // a summary comes at 50,000 tokens
+	LayerBudget      Layer = "budget"       // tokens for each error and each run, with a forced final answer
+	LayerIterations  Layer = "iterations"   // as many answers as the class of the error is worth; without it 15
+	LayerThinking    Layer = "thinking"     // by class, less with each answer; without it 8,000 tokens each time, where thinking is on
+	LayerCrossError  Layer = "cross-error"  // what was found about earlier errors of the run
+	LayerCodeCache   Layer = "code-cache"   // code that was read is held for 30 minutes
 	LayerCaps        Layer = "caps"         // results of tools are cut to 8,000, 4,000 and 2,000 characters
 	LayerPrior       Layer = "prior"        // what earlier runs have found about such errors
 )

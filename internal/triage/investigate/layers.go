@@ -7,7 +7,7 @@ import (
 	"github.com/decantdev/decant/preset"
 )
 
-// What a plain loop does: as many answers, and as much thinking before each of them, for every error (seed 000, "Current state").
+// What a plain loop does: as many answers, and as much thinking before each of them, for every error.
 const (
 	plainIterations = 15
 	plainThinking   = 8000 // tokens

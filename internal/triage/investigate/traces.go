@@ -28,7 +28,7 @@ type TraceRef struct {
 	At time.Time `json:"at"`
 }
 
-// getTraces is the name of the tool that shows traces, as the seed has it.
+// getTraces is the name of the tool that shows traces.
 const getTraces = "get_error_traces"
 
 // traces returns the tool that shows what the requests did in which an error happened. It shows no code, so nothing of it is evidence.

@@ -137,7 +137,7 @@ func TestManyRowsAreHalved(t *testing.T) {
 	}
 }
 
-// Seed 000, get_error_traces: what one request did, by NRQL: its errors with their stacks, and its spans in their order.
+// get_error_traces: what one request did, by NRQL: its errors with their stacks, and its spans in their order.
 func TestTrace(t *testing.T) {
 	at := night.UnixMilli()
 	_, nr := nerdgraph(t, map[string][]newrelic.Row{
