@@ -75,7 +75,7 @@ func (p *Plan) Estimate(m *token.Model, past Past, now time.Time) Estimate {
 	for i := range p.Report.Errors {
 		if c := &p.Report.Errors[i]; c.Number > 0 {
 			e.Passed++
-			most = max(most, investigate.EffortOf(c.Class).Iterations)
+			most = max(most, investigate.Iterations(c.Class))
 		}
 	}
 	e.Investigated = min(e.Passed, p.Batch.MaxErrors)

@@ -5,55 +5,54 @@ import (
 	"strings"
 )
 
-// A Complexity is how hard an error is to find, so far as its class tells.
-type Complexity string
+// A complexity is how hard an error is to explain, judged by its class.
+type complexity string
 
 // The complexities.
 const (
-	Simple   Complexity = "simple"
-	Moderate Complexity = "moderate"
-	Complex  Complexity = "complex"
+	simple   complexity = "simple"
+	moderate complexity = "moderate"
+	hard     complexity = "complex"
 )
 
-// Thinking returns the tokens of thinking before the first answer about an error, which agent.Fading lets go down to a quarter. What is none
-// of the complexities counts as Moderate.
-func (c Complexity) Thinking() int {
+// thinking returns how many tokens the model may think before its first answer; agent.Fading lowers that to a quarter.
+func (c complexity) thinking() int {
 	switch c {
-	case Simple:
+	case simple:
 		return 4_000
-	case Complex:
+	case hard:
 		return 12_000
 	}
 	return 8_000
 }
 
-// An Effort is what an error is worth.
-type Effort struct {
-	Iterations int // answers of the model at most, the final one included
-	Complexity Complexity
+// An effort is how much work an error is worth before anybody has looked at it.
+type effort struct {
+	iterations int // maximum answers of the model, including the final one
+	complexity complexity
 }
 
-// The classes of the table. Simple ones are whole names; of the others a part of the name is enough.
+// The classes of the table. A simple class is a whole name; of the others a part of the name is enough.
 var (
-	simple  = []string{"NoMethodError", "NameError", "ArgumentError", "TypeError", "KeyError", "IndexError", "AttributeError"}
-	auth    = []string{"NotAuthorizedError", "AuthenticationError", "Forbidden"}
-	complex = []string{"SystemStackError", "Timeout", "ConnectionError", "DeadlockDetected", "SegmentationFault", "NoMemoryError"}
-	db      = []string{"ActiveRecord", "PG::", "Mysql2", "StatementInvalid"}
+	simpleClasses  = []string{"NoMethodError", "NameError", "ArgumentError", "TypeError", "KeyError", "IndexError", "AttributeError"}
+	authClasses    = []string{"NotAuthorizedError", "AuthenticationError", "Forbidden"}
+	complexClasses = []string{"SystemStackError", "Timeout", "ConnectionError", "DeadlockDetected", "SegmentationFault", "NoMemoryError"}
 )
 
-// EffortOf returns what an error of a class is worth: simple classes first, then those of leave to do something, complex ones, databases. A class
-// that the table does not know, or none at all, is worth ten iterations.
-func EffortOf(class string) Effort {
+// effortOf returns what an error of a class is worth. Simple classes come before those about permission, and these before
+// complex ones. Any other class is worth ten answers.
+func effortOf(class string) effort {
 	has := func(part string) bool { return strings.Contains(class, part) }
 	switch {
-	case slices.Contains(simple, class):
-		return Effort{7, Simple}
-	case slices.ContainsFunc(auth, has):
-		return Effort{5, Simple} // mostly found at once
-	case slices.ContainsFunc(complex, has):
-		return Effort{15, Complex}
-	case slices.ContainsFunc(db, has):
-		return Effort{10, Moderate}
+	case slices.Contains(simpleClasses, class):
+		return effort{7, simple}
+	case slices.ContainsFunc(authClasses, has):
+		return effort{5, simple} // mostly found at once
+	case slices.ContainsFunc(complexClasses, has):
+		return effort{15, hard}
 	}
-	return Effort{10, Moderate}
+	return effort{10, moderate}
 }
+
+// Iterations returns how many answers of the model an error of a class is worth.
+func Iterations(class string) int { return effortOf(class).iterations }

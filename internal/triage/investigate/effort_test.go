@@ -1,16 +1,14 @@
-package investigate_test
+package investigate
 
 import (
 	"testing"
-
-	"github.com/decantdev/decant/internal/triage/investigate"
 )
 
 // The table, with the order in which it asks.
 func TestOf(t *testing.T) {
-	simple, auth := investigate.Effort{7, investigate.Simple}, investigate.Effort{5, investigate.Simple}
-	hard, other := investigate.Effort{15, investigate.Complex}, investigate.Effort{10, investigate.Moderate}
-	for class, want := range map[string]investigate.Effort{
+	simple, auth := effort{7, simple}, effort{5, simple}
+	hard, other := effort{15, hard}, effort{10, moderate}
+	for class, want := range map[string]effort{
 		"NoMethodError": simple, "NameError": simple, "ArgumentError": simple, "TypeError": simple,
 		"KeyError": simple, "IndexError": simple, "AttributeError": simple,
 
@@ -28,7 +26,7 @@ func TestOf(t *testing.T) {
 		"ActiveRecord::ConnectionError": hard,  // and what is complex before databases
 		"PG::DeadlockDetected":          hard,
 	} {
-		if got := investigate.EffortOf(class); got != want {
+		if got := effortOf(class); got != want {
 			t.Errorf("%q is worth %+v, want %+v", class, got, want)
 		}
 	}
@@ -36,8 +34,8 @@ func TestOf(t *testing.T) {
 
 // The budgets.
 func TestThinking(t *testing.T) {
-	for c, want := range map[investigate.Complexity]int{investigate.Simple: 4000, investigate.Moderate: 8000, investigate.Complex: 12000, "": 8000, "odd": 8000} {
-		if got := c.Thinking(); got != want {
+	for c, want := range map[complexity]int{simple: 4000, moderate: 8000, hard: 12000, "": 8000, "odd": 8000} {
+		if got := c.thinking(); got != want {
 			t.Errorf("%q thinks %d tokens, want %d", c, got, want)
 		}
 	}

@@ -102,7 +102,7 @@ type Scope struct {
 func (v *Investigator) Investigate(ctx context.Context, id string, c *Case, in Scope, earlier []Summary, heard func(agent.Event)) (*Finding, error) {
 	began := v.o.Now()
 	seen := &code.Seen{}
-	e := EffortOf(c.Class)
+	e := effortOf(c.Class)
 	reads := (&code.Tools{Reader: v.o.Code, Seen: seen, Versions: in.Versions, Window: in.Window}).Tools()
 	a, err := v.agent(e, v.tools(reads, in, seen))
 	if err != nil {
@@ -156,7 +156,7 @@ func (v *Investigator) tools(reads []agent.Tool, in Scope, seen *code.Seen) []ag
 }
 
 // agent returns the agent for errors that take an effort.
-func (v *Investigator) agent(e Effort, tools []agent.Tool) (*agent.Agent, error) {
+func (v *Investigator) agent(e effort, tools []agent.Tool) (*agent.Agent, error) {
 	o := agent.Options{
 		Model: v.o.Model, System: system, Tools: tools, Engine: v.o.Engine, Journals: v.o.Journals, Tenant: v.o.Tenant,
 		MaxTokens: mostAnswer, MostResult: mostResult, WrapUp: wrapUp, Catalog: v.o.Catalog, Now: v.o.Now,
@@ -192,7 +192,7 @@ func (v *Investigator) session(ctx context.Context, a *agent.Agent, id string) (
 func (v *Investigator) Ask(ctx context.Context, id, text string, in Scope, heard func(agent.Event)) error {
 	seen := &code.Seen{}
 	reads := &code.Tools{Reader: v.o.Code, Seen: seen, Versions: in.Versions, Window: in.Window}
-	a, err := v.agent(EffortOf(""), v.tools(reads.Tools(), in, seen))
+	a, err := v.agent(effortOf(""), v.tools(reads.Tools(), in, seen))
 	if err != nil {
 		return err
 	}

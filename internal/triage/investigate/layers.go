@@ -14,7 +14,7 @@ const (
 )
 
 // limits sets what limits an investigation, as far as its layers are on.
-func (v *Investigator) limits(a *agent.Options, e Effort) {
+func (v *Investigator) limits(a *agent.Options, e effort) {
 	a.Turns = v.iterations(e)
 	if v.o.Off.On(LayerBudget) {
 		a.Budget, a.Allowance = agent.Budget{Tokens: cmp.Or(v.o.Budget, DefaultBudget)}, v.o.Allowance
@@ -32,20 +32,20 @@ func (v *Investigator) limits(a *agent.Options, e Effort) {
 }
 
 // iterations returns how many answers an error is worth.
-func (v *Investigator) iterations(e Effort) int {
+func (v *Investigator) iterations(e effort) int {
 	if v.o.Off.On(LayerIterations) {
-		return e.Iterations
+		return e.iterations
 	}
 	return plainIterations
 }
 
 // thinking returns how much the model may think about an error, nil where it does not.
-func (v *Investigator) thinking(e Effort) agent.Schedule {
+func (v *Investigator) thinking(e effort) agent.Schedule {
 	switch {
 	case !v.o.Thinking:
 		return nil
 	case v.o.Off.On(LayerThinking):
-		return agent.Fading(e.Complexity.Thinking())
+		return agent.Fading(e.complexity.thinking())
 	}
 	return agent.Steady(plainThinking)
 }
