@@ -70,9 +70,7 @@ func New(o Options) (*Server, error) {
 		return nil, fmt.Errorf("GitHub: %w", err)
 	}
 	first, second := split(events)
-	if s.NewRelic, err = newrelic.New(newrelic.Options{Key: newRelicKey, Account: account, Rows: newrelic.Rows(first), Now: now}); err != nil {
-		return nil, fmt.Errorf("New Relic: %w", err)
-	}
+	s.NewRelic = newrelic.New(newrelic.Options{Key: newRelicKey, Account: account, Rows: newrelic.Rows(first), Now: now})
 	s.Sentry = sentry.New(sentry.Options{Token: sentryToken, Organization: organization, Issues: sentry.Issues(second), PerSecond: 40})
 	s.Slack = slack.New(slack.Options{Token: slackToken, Channels: map[string]string{"C01": Channel[1:]}})
 	if o.Model != nil {

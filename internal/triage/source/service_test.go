@@ -54,10 +54,7 @@ func serve(t *testing.T, h http.Handler) string {
 }
 
 func nerdgraph(t *testing.T, rows map[string][]newrelic.Row) (*newrelic.Server, *source.NewRelic) {
-	server, err := newrelic.New(newrelic.Options{Key: nrKey, Account: 7, Rows: rows, Now: func() time.Time { return night.Add(23 * time.Hour) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := newrelic.New(newrelic.Options{Key: nrKey, Account: 7, Rows: rows, Now: func() time.Time { return night.Add(23 * time.Hour) }})
 	return server, &source.NewRelic{Account: 7, Key: nrKey, Base: serve(t, server)}
 }
 
@@ -244,10 +241,7 @@ func TestFaultsAreOutlived(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				nrServer, err := newrelic.New(newrelic.Options{Key: nrKey, Account: 7, Rows: newrelic.Rows(happened(9)), Now: func() time.Time { return night.Add(23 * time.Hour) }})
-				if err != nil {
-					t.Fatal(err)
-				}
+				nrServer := newrelic.New(newrelic.Options{Key: nrKey, Account: 7, Rows: newrelic.Rows(happened(9)), Now: func() time.Time { return night.Add(23 * time.Hour) }})
 				outlive(t, &source.NewRelic{Account: 7, Key: nrKey, Base: "http://nerdgraph.test", Via: inside{nrServer}}, nrServer.Inject, test.fault, test.least, test.fails)
 				sServer := sentry.New(sentry.Options{Token: sentryToken, Organization: "acme", Issues: sentry.Issues(happened(9)), Now: func() time.Time { return night.Add(23 * time.Hour) }})
 				outlive(t, &source.Sentry{Organization: "acme", Token: sentryToken, Base: "http://sentry.test", Via: inside{sServer}}, sServer.Inject, test.fault, test.least, test.fails)
