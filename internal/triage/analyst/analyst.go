@@ -23,21 +23,16 @@ import (
 )
 
 // An Analyst answers investigations. The zero value is ready.
-type Analyst struct {
-	// Thorough makes it read the files of the whole stack, and each of them whole, as agents do that look around before they think; of files that come
-	// with their middle left out, it asks for lines.
-	Thorough bool
-}
+type Analyst struct{}
 
 var _ sandbox.Model = Analyst{}
 
 // Answer implements sandbox.Model.
-func (a Analyst) Answer(ctx context.Context, p *sandbox.Prompt) (sandbox.Answer, error) {
+func (Analyst) Answer(ctx context.Context, p *sandbox.Prompt) (sandbox.Answer, error) {
 	k := read(p)
 	if k == nil || strings.Contains(p.Last(decant.RoleUser), "Answer in words") { // a summary, a question of a person, or anything else
 		return sandbox.Reader{}.Answer(ctx, p)
 	}
-	k.thorough = a.Thorough
 	if passing(p) {
 		return k.pass()
 	}
@@ -70,9 +65,6 @@ func (k *known) next() []sandbox.Block {
 	if k.repeated() {
 		return nil
 	}
-	if c := k.around(); c != nil {
-		return c
-	}
 	if len(k.frames) == 0 || timeouts.MatchString(k.class+k.message) {
 		if c := k.call(traces, map[string]any{}); c != nil {
 			return c
@@ -104,28 +96,8 @@ func (k *known) next() []sandbox.Block {
 	return k.unseen()
 }
 
-// around returns the call that shows the next file of the stack, where all of it is to be read.
-func (k *known) around() []sandbox.Block {
-	if !k.thorough {
-		return nil
-	}
-	for _, f := range k.frames {
-		if k.at(f) == nil {
-			if c := k.look(f.path, max(1, f.line-before), f.line+after); c != nil {
-				return c
-			}
-		}
-	}
-	return nil
-}
-
 // look returns the call that shows lines of a file; nil: it was made.
 func (k *known) look(path string, from, to int) []sandbox.Block {
-	if k.thorough {
-		if c := k.call(readFile, map[string]any{"path": path}); c != nil {
-			return c
-		}
-	}
 	return k.call(readFile, map[string]any{"path": path, "from": from, "to": to})
 }
 

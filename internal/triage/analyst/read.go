@@ -27,8 +27,6 @@ type known struct {
 
 	earlier []earlier // errors of the run
 
-	thorough bool // the whole stack is read
-
 	tools map[string]jsontext.Value // that may be called, with their schemas
 	made  map[string]bool           // calls, by name and arguments
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/sample"
-	"github.com/decantdev/decant/internal/triage/sample/truth"
 	"github.com/decantdev/decant/internal/triage/source"
 )
 
@@ -96,7 +95,7 @@ func TestFramesAreThere(t *testing.T) {
 func TestTruth(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, bundled(t))
-	defects, err := truth.Read(os.DirFS("shop"))
+	defects, err := sample.Defects(os.DirFS("shop"))
 	if err != nil || len(defects) != 12 {
 		t.Fatalf("%d defects, %v", len(defects), err)
 	}
@@ -121,7 +120,7 @@ func TestTruth(t *testing.T) {
 }
 
 // holds checks where a defect is.
-func (w *world) holds(t *testing.T, d truth.Defect) {
+func (w *world) holds(t *testing.T, d sample.Defect) {
 	t.Helper()
 	at := w.version(t, w.events[d.Events[len(d.Events)-1]])
 	if got := w.text(t, at, d.File, d.Line); got != d.Text {

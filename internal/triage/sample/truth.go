@@ -1,6 +1,4 @@
-// Package truth says what is wrong with the programs of a sample. It is for tests, which hold against it what an investigation has found. Nothing that
-// investigates may import it.
-package truth
+package sample
 
 import (
 	"fmt"
@@ -9,7 +7,8 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// A Defect is the root cause of errors of a sample.
+// A Defect is the root cause of errors of a sample, against which tests hold a finding. Nothing that investigates may use
+// it.
 type Defect struct {
 	Name    string   `yaml:"name"`
 	Kind    string   `yaml:"kind"`              // such as "nil", "off by one", "swapped argument", "missing key", "timeout", "transient"
@@ -25,8 +24,8 @@ type Defect struct {
 	Related string   `yaml:"related,omitempty"` // another defect in the same module
 }
 
-// Read returns the defects of a sample, from truth.yaml in its folder.
-func Read(sample fs.FS) ([]Defect, error) {
+// Defects returns the defects of a sample, from truth.yaml in its folder.
+func Defects(sample fs.FS) ([]Defect, error) {
 	data, err := fs.ReadFile(sample, "truth.yaml")
 	if err != nil {
 		return nil, err
