@@ -1,20 +1,114 @@
 package main
 
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/decantdev/decant/internal/triage"
+	"github.com/decantdev/decant/internal/trust"
+	"github.com/decantdev/decant/store"
+)
+
 type triageCmd struct {
-	Run         triageRunCmd         `cmd:"" help:"Look at the errors of a time, have the most important ones investigated, and print a report."`
-	Deliver     triageDeliverCmd     `cmd:"" help:"Send what a run has found to Slack and GitHub, as far as it was not sent before."`
-	Investigate triageInvestigateCmd `cmd:"" help:"Investigate one error: a stack trace from a file, an address, or standard input with -."`
-	Plan        triagePlanCmd        `cmd:"" help:"Show what a run would cost at once and in batches, and when it would be done. Nothing is sent."`
-	Submit      triageSubmitCmd      `cmd:"" help:"Begin a run in batches, at half the price: the first phase of two, as a job of cron."`
-	Collect     triageCollectCmd     `cmd:"" help:"Go on with a run in batches as far as it can go now: the second phase, as often as you like."`
-	Ask         triageAskCmd         `cmd:"" help:"Ask about an error of a run: decant triage ask RUN#2 'Why not the cache?'"`
-	Why         triageWhyCmd         `cmd:"" help:"Show what a finding rests on: the lines around each piece of evidence, and what was struck."`
-	Report      triageReportCmd      `cmd:"" help:"Print the report of a run, as Markdown, JSON or a page."`
-	Init        triageInitCmd        `cmd:"" help:"Write settings for this project. Until then run shows what it would do, and sends nothing to a model."`
-	Doctor      triageDoctorCmd      `cmd:"" aliases:"check" help:"Examine each source, repository and credential, and say what to do."`
-	Measure     triageMeasureCmd     `cmd:"" help:"Say what each context layer brings on your errors, without a model: tokens, answers, cost, and whether the same is found."`
-	Sandbox     triageSandboxCmd     `cmd:"" help:"Serve stand-ins for New Relic, Sentry, GitHub and a model, with the errors and the code of a sample, until told to stop."`
-	Runs        triageRunsCmd        `cmd:"" help:"List the runs, with what they found and cost."`
-	Knowledge   triageKnowledgeCmd   `cmd:"" help:"List what is known of errors from earlier runs."`
-	Feedback    triageFeedbackCmd    `cmd:"" help:"Say whether what was found about an error is right or wrong."`
+	Run         triageRunCmd         `cmd:"" help:"Collect recent errors, investigate the most important ones, and print a report."`
+	Plan        triagePlanCmd        `cmd:"" help:"Estimate what a run would cost, at once and in batches. Sends nothing."`
+	Runs        triageRunsCmd        `cmd:"" help:"List the runs, or print the report of one, or the evidence of one finding."`
+	Investigate triageInvestigateCmd `cmd:"" help:"Investigate one error: a stack trace from a file, an address, or standard input."`
+	Ask         triageAskCmd         `cmd:"" help:"Ask the agent that investigated an error a question."`
+	Feedback    triageFeedbackCmd    `cmd:"" help:"Tell later runs whether a finding was right or wrong."`
+	Deliver     triageDeliverCmd     `cmd:"" help:"Send the findings of a run to Slack and GitHub, unless they were sent before."`
+	Init        triageInitCmd        `cmd:"" help:"Write settings for this project."`
+	Doctor      triageDoctorCmd      `cmd:"" help:"Check every source, repository and credential, and print how to fix what fails."`
+	Sandbox     triageSandboxCmd     `cmd:"" help:"Serve stand-ins for New Relic, Sentry, GitHub, Slack and a model, with a sample's errors and code."`
+}
+
+// triageFlags are the flags that all commands of triage have.
+type triageFlags struct {
+	Config  string   `placeholder:"FILE" help:"Settings file (.decant/triage.yaml). A file in a repository needs decant trust."`
+	Model   string   `placeholder:"ID" help:"Model (${model})."`
+	Repo    []string `sep:"none" placeholder:"[NAME=]DIR" help:"Clone of a repository whose code runs (those of the settings, or the one here). May be repeated."`
+	Sandbox bool     `help:"Use a stand-in for the model, which knows a few kinds of mistakes. Needs no key; nothing leaves this machine."`
+	DB      string   `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the gateway's; with --sandbox a temporary one."`
+	keyFileFlag
+	catalogFlag
+}
+
+// triageSettings is the settings file, from the folder in which a command runs.
+const triageSettings = ".decant/triage.yaml"
+
+// file returns the name of the settings file.
+func (f *triageFlags) file() string { return cmp.Or(f.Config, filepath.FromSlash(triageSettings)) }
+
+// settings returns the settings of the file, the environment and the command line, where the later ones win. A file that
+// is not the user's own counts only after decant trust, and so do the MCP servers that it names.
+func (f *triageFlags) settings(s *streams) (*triage.Settings, error) {
+	file, err := trust.Read(f.file())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, inputError{err}
+	}
+	src := triage.File{Name: f.file(), Own: true}
+	if file != nil {
+		src.Data, src.Own = file.Data, f.Config != "" && own(f.Config)
+		if err := s.vouched(file, src.Own, cmp.Or(f.Config, ".")); err != nil {
+			return nil, err
+		}
+	}
+	set, err := triage.ReadSettings(src, os.Getenv)
+	if err != nil {
+		return nil, inputError{err}
+	}
+	if name := set.MCP.File; name != "" {
+		servers, err := trust.Read(name)
+		if err != nil {
+			return nil, inputError{fmt.Errorf("mcp: %w", err)}
+		}
+		if err := s.vouched(servers, src.Own && own(name), name); err != nil {
+			return nil, err
+		}
+		set.MCP.Data = servers.Data
+	}
+	set.Model = cmp.Or(f.Model, set.Model)
+	set.Fill()
+	return set, nil
+}
+
+// interruptible returns a context that ends with an interrupt.
+func interruptible() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+}
+
+// interrupted is the exit status after an interrupt.
+const interrupted = exitStatus(128 + int(syscall.SIGINT))
+
+// numbered splits a name such as RUN#2. An empty run is the newest one.
+func numbered(name string) (run string, n int, err error) {
+	run, digits, ok := strings.Cut(name, "#")
+	if _, err := fmt.Sscanf(digits, "%d", &n); !ok || err != nil || n < 1 {
+		return "", 0, usageError{fmt.Errorf("%q names no error of a run: write RUN#2, or last#2", name)}
+	}
+	return latest(run), n, nil
+}
+
+// latest returns the name of a run as triage.Open takes it.
+func latest(run string) string {
+	if run == "last" {
+		return ""
+	}
+	return run
+}
+
+// noRun makes an error about a missing run an error of the input.
+func noRun(err error) error {
+	if errors.Is(err, triage.ErrNoRun) || errors.Is(err, triage.ErrUnknown) || errors.Is(err, store.ErrNotFound) {
+		return inputError{fmt.Errorf("%w (decant triage runs lists them)", err)}
+	}
+	return err
 }

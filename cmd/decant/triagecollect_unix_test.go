@@ -13,8 +13,8 @@ import (
 func newChannel(t *testing.T) *field {
 	t.Helper()
 	f := newField(t, nil)
-	if r := f.triage("submit", "--since", "2026-10-21", "--max-errors", "1"); r.code != 0 {
-		t.Fatalf("submit: exit %d\n%s", r.code, r.errs)
+	if r := f.triage("run", "--batch", "--since", "2026-10-21", "--max-errors", "1"); r.code != 0 {
+		t.Fatalf("begin: exit %d\n%s", r.code, r.errs)
 	}
 	return f
 }
@@ -23,9 +23,9 @@ func newChannel(t *testing.T) *field {
 func (f *field) collected() ran {
 	f.Helper()
 	for range 12 {
-		last := f.triage("collect")
+		last := f.triage("run", "--batch", "--resume")
 		if last.code != 0 {
-			f.Fatalf("collect: exit %d\n%s", last.code, last.errs)
+			f.Fatalf("continued: exit %d\n%s", last.code, last.errs)
 		}
 		if !strings.Contains(last.out, "Not ready") {
 			return last
@@ -45,8 +45,8 @@ func TestWhatWasCollectedIsSent(t *testing.T) {
 	if n := len(f.Slack.Messages()); n != 2 || !strings.Contains(last.out, "1 investigated") {
 		t.Errorf("%d messages, want one about the run and a reply about the error\n%s\n%s", n, last.out, last.errs)
 	}
-	if r := f.triage("collect"); r.code != 0 || !strings.Contains(r.errs, "no run waits") {
-		t.Errorf("collect again: exit %d\n%s", r.code, r.errs)
+	if r := f.triage("run", "--batch", "--resume"); r.code != 0 || !strings.Contains(r.errs, "no run waits") {
+		t.Errorf("continued again: exit %d\n%s", r.code, r.errs)
 	}
 	if r := f.triage("deliver"); r.code != 0 || len(f.Slack.Messages()) != 2 {
 		t.Errorf("delivered again: exit %d, %d messages\n%s", r.code, len(f.Slack.Messages()), r.errs)
@@ -58,15 +58,15 @@ func TestWhatWasCollectedIsSent(t *testing.T) {
 func TestKilledBeforeItIsSent(t *testing.T) {
 	f := newChannel(t)
 	for range 4 { // those before the one that ends the run
-		if r := f.triage("collect"); r.code != 0 || len(f.Slack.Calls()) > 0 {
-			t.Fatalf("collect: exit %d, calls %v\n%s", r.code, f.Slack.Calls(), r.errs)
+		if r := f.triage("run", "--batch", "--resume"); r.code != 0 || len(f.Slack.Calls()) > 0 {
+			t.Fatalf("continued: exit %d, calls %v\n%s", r.code, f.Slack.Calls(), r.errs)
 		}
 	}
 	killed := 0
 	for at := 1; at < 40; at++ {
-		r := f.killedAtSlack(killed+1, "collect")
+		r := f.killedAtSlack(killed+1, "run", "--batch", "--resume")
 		if r.code > 0 {
-			t.Fatalf("collect: exit %d\n%s", r.code, r.errs)
+			t.Fatalf("continued: exit %d\n%s", r.code, r.errs)
 		}
 		if r.code < 0 {
 			killed++

@@ -8,62 +8,76 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/internal/triage"
-	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/deliver"
-	"github.com/decantdev/decant/internal/triage/proof"
-	"github.com/decantdev/decant/internal/triage/report"
+	"github.com/decantdev/decant/internal/triage/source"
 )
 
-// sendFlags say what is sent.
+// sendFlags say what is sent to Slack and GitHub.
 type sendFlags struct {
-	MaxIssues int  `placeholder:"N" help:"Issues that are opened at most (3)."`
-	NoDeliver bool `help:"Send nothing to Slack and GitHub: print what would be sent."`
+	MaxIssues int  `placeholder:"N" help:"Maximum number of issues to open (3)."`
+	NoDeliver bool `help:"Print what would be sent to Slack and GitHub instead of sending it."`
 }
 
-// services returns where results go, by the settings and the environment. Without settings it is nowhere.
-func (r *triageRoom) services() (o deliver.Options, err error) {
-	o.Settings = r.set.Deliver
-	if s := o.Settings.Slack; s.Channel != "" || r.variable("SLACK_WEBHOOK_URL") != "" {
-		if o.Slack, err = slackService(r.variable); err != nil {
-			return o, usageError{err}
+type triageDeliverCmd struct {
+	ID        string `arg:"" name:"run" optional:"" default:"last" help:"The run, or the beginning of its id (${default})."`
+	DryRun    bool   `help:"Same as --no-deliver."`
+	Simulated bool   `help:"Also send findings of the stand-in for a model."`
+	sendFlags
+	triageFlags
+}
+
+// Help describes what the flags do not.
+func (c *triageDeliverCmd) Help() string {
+	return `Example:
+
+    decant triage deliver --dry-run last
+
+Nothing is sent twice: the run keeps a record of what was sent, and a mark in each message and issue finds it again after a crash. The settings slack, issues
+and pull_request say where things go; the credentials are SLACK_BOT_TOKEN or SLACK_WEBHOOK_URL, and GITHUB_TOKEN.
+
+Exit codes: 0 everything is delivered, 1 something is not (repeat the command), 2 wrong command line, 3 no such run.`
+}
+
+// Run sends the findings of a run that were not sent before.
+func (c *triageDeliverCmd) Run(s *streams) error {
+	c.NoDeliver = c.NoDeliver || c.DryRun
+	ctx, stop := interruptible()
+	defer stop()
+	return c.kept(ctx, s, c.ID, false, func(room *triageRoom, r *triage.Run) error {
+		if r.Report().Simulated && !c.Simulated && !c.NoDeliver {
+			return usageError{errors.New("these findings come from a stand-in for a model, so they are not sent: --dry-run prints them, --simulated sends them")}
 		}
-	}
-	repo := o.Settings.Issues.Repo
-	if repo == "" {
-		return o, nil
-	}
-	token := cmp.Or(r.variable("GITHUB_TOKEN"), r.variable("GH_TOKEN"))
-	if token == "" {
-		return o, usageError{fmt.Errorf("issues: repo: %s is in the settings, and there is no GITHUB_TOKEN to write to it", repo)}
-	}
-	client, err := code.GitHub(token, r.variable("GITHUB_API_URL"), nil)
-	if err != nil {
-		return o, usageError{err}
-	}
-	if o.Hub, err = deliver.NewHub(client, repo); err != nil {
-		return o, usageError{err}
-	}
-	if o.Settings.PullRequest == "draft" {
-		p := &proof.Prover{Code: r.reader, Repo: repo}
-		o.Try = p.Try
-	}
-	return o, nil
+		if !r.Done() && !c.NoDeliver {
+			return usageError{fmt.Errorf("run %s is not finished: decant triage run --resume", r.ID())}
+		}
+		return room.deliver(ctx, s, r, c.sendFlags)
+	})
 }
 
-// slackService returns Slack with the credential of an environment.
-func slackService(variable func(string) string) (*deliver.Slack, error) {
-	if token := variable("SLACK_BOT_TOKEN"); token != "" {
-		return deliver.Bot(token, variable("SLACK_API_URL"), nil)
+// sends reports whether a run sends its findings.
+func (c *triageRunCmd) sends() bool { return !c.Sandbox && !c.DryRun && !c.NoDeliver && !c.quiet }
+
+// send sends the findings of a run, or prints what would be sent.
+func (c *triageRunCmd) send(ctx context.Context, s *streams, room *triageRoom, r *triage.Run) error {
+	switch {
+	case c.quiet:
+		return nil
+	case c.NoDeliver && c.JSON: // standard output is the report
+		beside := *s
+		beside.out = s.err
+		return room.deliver(ctx, &beside, r, c.sendFlags)
+	case c.Sandbox && !c.NoDeliver && r.Report().Totals.Investigated == 0:
+		return nil
+	case c.Sandbox && !c.NoDeliver:
+		s.note("Nothing was sent anywhere. --no-deliver prints the messages and issues that would be.")
+		return nil
 	}
-	if hook := variable("SLACK_WEBHOOK_URL"); hook != "" {
-		return deliver.Webhook(hook, nil)
-	}
-	return nil, errors.New("slack is in the settings, and there is neither SLACK_BOT_TOKEN nor SLACK_WEBHOOK_URL")
+	return room.deliver(ctx, s, r, c.sendFlags)
 }
 
-// deliver sends what a run has found, or shows it. Something that did not arrive is told, and makes the exit status 1.
+// deliver sends the findings of a run, or prints them. If something did not arrive, the exit status is 1.
 func (r *triageRoom) deliver(ctx context.Context, s *streams, run *triage.Run, f sendFlags) error {
-	o, err := r.services()
+	o, err := deliver.Open(r.set.Deliver, key, r.reader)
 	if err != nil && !f.NoDeliver {
 		s.warn(err)
 		return exitStatus(exitOther)
@@ -76,11 +90,11 @@ func (r *triageRoom) deliver(ctx context.Context, s *streams, run *triage.Run, f
 		return nil
 	}
 	if try := o.Try; try != nil {
-		o.Try = func(ctx context.Context, e *report.Error) (*deliver.Branch, *deliver.Refusal, error) {
+		o.Try = func(ctx context.Context, e *deliver.ReportedError) (*deliver.Branch, *deliver.Refusal, error) {
 			s.note("trying the patch of error %d: building and testing may take minutes", e.Number)
 			b, refused, err := try(ctx, e)
 			if b == nil && ctx.Err() == nil {
-				s.note("the patch of error %d is no pull request: decant triage report %s says why, with what was printed", e.Number, run.ID())
+				s.note("the patch of error %d does not become a pull request: decant triage runs %s prints why", e.Number, run.ID())
 			}
 			return b, refused, err
 		}
@@ -99,7 +113,7 @@ func (r *triageRoom) deliver(ctx context.Context, s *streams, run *triage.Run, f
 		}
 	}
 	if earlier > 0 {
-		s.note("sent before: %d, and not again", earlier)
+		s.note("sent before: %d", earlier)
 	}
 	for _, m := range res.Missing {
 		s.warn(fmt.Errorf("not delivered: %s", m))
@@ -136,18 +150,55 @@ func showSent(ctx context.Context, s *streams, run *triage.Run, o deliver.Option
 	return err
 }
 
-// learn reads back what has become of issues and pull requests.
+// sendFailure reports in Slack that a run could not do its work.
+func (c *triageRunCmd) sendFailure(ctx context.Context, s *streams, room *triageRoom, r *triage.Run, why error) {
+	o, err := deliver.Open(room.set.Deliver, key, room.reader)
+	if !c.sends() || err != nil || o.Slack == nil {
+		return
+	}
+	res, err := r.DeliverFailure(ctx, o, why)
+	if err != nil {
+		s.warn(err)
+	}
+	for _, m := range res.Missing {
+		s.warn(fmt.Errorf("not delivered: %s", m))
+	}
+}
+
+// reportFailure reports in Slack that a run could not begin.
+func (c *triageRunCmd) reportFailure(ctx context.Context, s *streams, room *triageRoom, look *triage.Look, why error) {
+	if !c.sends() || room.set.Deliver.Slack.Channel == "" && key("SLACK_WEBHOOK_URL") == "" || ctx.Err() != nil {
+		return
+	}
+	p, err := look.Plan(ctx, room.options, &triage.Seen{})
+	if err != nil {
+		s.warn(err)
+		return
+	}
+	p.Report.Failed = room.masker.Text(source.Unprinted(why))
+	r, err := triage.Start(ctx, room.options, p)
+	if err == nil {
+		err = r.Work(ctx)
+	}
+	if err != nil {
+		s.warn(err)
+		return
+	}
+	c.sendFailure(ctx, s, room, r, why)
+}
+
+// learn reads what has become of earlier issues and pull requests.
 func (r *triageRoom) learn(ctx context.Context, s *streams) error {
 	if r.set.Deliver.Issues.Repo == "" {
 		return nil
 	}
-	o, err := r.services()
+	o, err := deliver.Open(r.set.Deliver, key, r.reader)
 	if err != nil || o.Hub == nil {
-		return nil // what is wrong is told when something is sent
+		return nil // sending reports the same error
 	}
 	all, err := o.Hub.Outcomes(ctx, o.Settings.Issues)
 	if err != nil {
-		s.warn(fmt.Errorf("what has become of earlier issues cannot be read: %w", err))
+		s.warn(fmt.Errorf("cannot read what has become of earlier issues: %w", err))
 		return nil
 	}
 	news, err := triage.Learn(ctx, r.options, all)

@@ -1,19 +1,16 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/internal/triage"
-	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/deliver"
 	"github.com/decantdev/decant/provider"
 )
@@ -22,30 +19,32 @@ type triageInitCmd struct {
 	triageFlags
 }
 
-// Run writes settings. It never changes those that are there.
+// Help describes what the flags do not.
+func (c *triageInitCmd) Help() string {
+	return `Example:
+
+    decant triage init
+
+It writes .decant/triage.yaml, which you complete, and never changes an existing file. Without settings decant triage run is a dry run.`
+}
+
+// Run writes settings, unless there are some.
 func (c *triageInitCmd) Run(s *streams) error {
-	if err := os.MkdirAll(filepath.Dir(c.file()), 0o755); err != nil {
-		return inputError{err}
-	}
 	name := "acme/shop"
 	if dir := cloneOf("."); dir != "" {
 		name = filepath.Base(dir)
 	}
-	f, err := os.OpenFile(c.file(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	err := writeNew(c.file(), fmt.Sprintf(triage.Template, name))
 	if errors.Is(err, fs.ErrExist) {
 		return inputError{fmt.Errorf("%s is there already: change it, or remove it first", c.file())}
 	}
 	if err != nil {
 		return inputError{err}
 	}
-	_, err = fmt.Fprintf(f, triage.Template, name)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
 	if err := trustWritten(c.file()); err != nil {
 		return err
 	}
-	s.note("%s is written: say where your errors are, then look whether all can be had: decant triage doctor", c.file())
+	s.note("%s is written: name your sources in it, then check them: decant triage doctor", c.file())
 	return nil
 }
 
@@ -53,7 +52,16 @@ type triageDoctorCmd struct {
 	triageFlags
 }
 
-// Run examines what a run needs. Each thing that is missing comes with what to do about it.
+// Help describes what the flags do not.
+func (c *triageDoctorCmd) Help() string {
+	return `Example:
+
+    decant triage doctor
+
+Exit codes: 0 everything is ready, 1 something fails.`
+}
+
+// Run checks everything that a run needs. Each failure comes with advice.
 func (c *triageDoctorCmd) Run(s *streams) error {
 	ctx, stop := interruptible()
 	defer stop()
@@ -61,13 +69,13 @@ func (c *triageDoctorCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	bad := 0
+	failed := 0
 	say := func(what string, err error) {
 		if err == nil {
 			fmt.Fprintf(s.out, "ok    %s\n", what)
 			return
 		}
-		bad++
+		failed++
 		fmt.Fprintf(s.out, "FAIL  %s: %s\n", what, secret.Mask(err.Error()))
 	}
 	if !set.Given {
@@ -79,46 +87,27 @@ func (c *triageDoctorCmd) Run(s *streams) error {
 		say(src.Name(), src.Check(ctx))
 	}
 	if len(set.Sources) == 0 {
-		say("sources", errors.New("there are none: name them under sources in the settings, or files on the command line"))
+		say("sources", errors.New("none: name them under sources in the settings, or files on the command line"))
 	}
-	c.parts(ctx, set, say)
-	c.ways(ctx, set, say)
-	if bad > 0 {
+	c.inputs(ctx, set, say)
+	c.outputs(ctx, set, say)
+	if failed > 0 {
 		return exitStatus(exitOther)
 	}
 	return nil
 }
 
-// model asks the provider for nothing that costs, such as a list of batches, to learn whether it takes the key.
-func (c *triageDoctorCmd) model(ctx context.Context, room *triageRoom) (what string, err error) {
-	maker, ok := room.client.(provider.Batcher)
-	if ok {
-		_, err = maker.Batches(ctx, time.Now())
-	}
-	f, answered := errors.AsType[*provider.Failure](err)
-	switch {
-	case ok && err == nil:
-		return "model " + room.model + " (its key is taken)", nil
-	case ok && !answered:
-		return "model " + room.model, err
-	case ok && (f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden):
-		return "model " + room.model, fmt.Errorf("%w; the key is wrong, or may not do this: ANTHROPIC_API_KEY", err)
-	}
-	return "model " + room.model + " (its key is there; whether it is good only a request can tell)", nil
-}
-
-// parts examines the model, the database and the repositories.
-func (c *triageDoctorCmd) parts(ctx context.Context, set *triage.Settings, say func(string, error)) {
+// inputs checks the model, the database and the repositories.
+func (c *triageDoctorCmd) inputs(ctx context.Context, set *triage.Settings, say func(string, error)) {
 	room, err := c.open(ctx, nil, set, true)
-	switch {
-	case room.model == "":
+	if room.model == "" {
 		say("model", err)
 		if err := room.close(); err != nil {
 			say("database", err)
 		}
 		room, err = c.open(ctx, nil, set, false)
-	default:
-		say(c.model(ctx, room))
+	} else {
+		say(checkModel(ctx, room))
 	}
 	if room.db != nil {
 		say("database", nil)
@@ -136,34 +125,44 @@ func (c *triageDoctorCmd) parts(ctx context.Context, set *triage.Settings, say f
 	}
 }
 
-// ways examines Slack and GitHub, where results go.
-func (c *triageDoctorCmd) ways(ctx context.Context, set *triage.Settings, say func(string, error)) {
+// checkModel makes a request that is free, a list of batches, to learn whether the provider accepts the key.
+func checkModel(ctx context.Context, room *triageRoom) (what string, err error) {
+	what = "model " + room.model
+	batcher, ok := room.client.(provider.Batcher)
+	if !ok {
+		return what + " (its key is set; only a request can tell whether it is good)", nil
+	}
+	_, err = batcher.Batches(ctx, time.Now())
+	f, answered := errors.AsType[*provider.Failure](err)
+	switch {
+	case err == nil:
+		return what + " (its key is accepted)", nil
+	case !answered:
+		return what, err
+	case f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden:
+		return what, fmt.Errorf("%w; the key is wrong or lacks a right: ANTHROPIC_API_KEY", err)
+	}
+	return what + " (its key is set; only a request can tell whether it is good)", nil
+}
+
+// outputs checks Slack and GitHub, where findings go.
+func (c *triageDoctorCmd) outputs(ctx context.Context, set *triage.Settings, say func(string, error)) {
 	if channel := set.Deliver.Slack.Channel; channel != "" || key("SLACK_WEBHOOK_URL") != "" {
-		service, err := slackService(c.variable)
+		service, err := deliver.OpenSlack(key)
 		switch {
 		case err != nil:
 		case !service.Threads():
-			channel = "over a webhook (only a message can tell; a run whose message is cut off cannot find out whether it has arrived)"
+			channel = "over a webhook (only a message can test it; after a crash nobody can tell whether a message has arrived)"
 		default:
 			err = service.Check(ctx, channel)
 		}
 		say("Slack "+channel, err)
 	}
-	repo := set.Deliver.Issues.Repo
-	if repo == "" {
-		return
-	}
-	token := cmp.Or(key("GITHUB_TOKEN"), key("GH_TOKEN"))
-	if token == "" {
-		say("issues of "+repo, errors.New("there is no GITHUB_TOKEN: make one with the right to write issues"))
-		return
-	}
-	client, err := code.GitHub(token, os.Getenv("GITHUB_API_URL"), nil)
-	if err == nil {
-		var hub *deliver.Hub
-		if hub, err = deliver.NewHub(client, repo); err == nil {
+	if repo := set.Deliver.Issues.Repo; repo != "" {
+		hub, err := deliver.OpenHub(key, repo)
+		if err == nil {
 			err = hub.Check(ctx, set.Deliver.PullRequest == "draft")
 		}
+		say("issues of "+repo, err)
 	}
-	say("issues of "+repo, err)
 }

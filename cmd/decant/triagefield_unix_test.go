@@ -340,7 +340,7 @@ func TestADraftOfAPullRequest(t *testing.T) {
 	if r.code != 0 || strings.Count(r.errs, pull) != 1 || strings.Count(r.errs, "trying the patch of error ") != 1 {
 		t.Fatalf("exit %d: %s", r.code, r.errs)
 	}
-	if told := f.triage("report", id); !strings.Contains(told.out, "The patch. It was tried: it applies, builds") {
+	if told := f.triage("runs", id); !strings.Contains(told.out, "The patch. It was tried: it applies, builds") {
 		t.Errorf("the report does not say what came of the patch: %s", told.out)
 	}
 	again := f.triage("deliver", id)
@@ -426,7 +426,7 @@ func TestFaultsOfServices(t *testing.T) {
 // The doctor examines each credential, and says of each wrong one which it is and what to do.
 func TestDoctorOfWrongCredentials(t *testing.T) {
 	f := newField(t, nil)
-	if r := f.triage("doctor"); r.code != 0 || strings.Contains(r.out, "FAIL") || !strings.Contains(r.out, "(its key is taken)") {
+	if r := f.triage("doctor"); r.code != 0 || strings.Contains(r.out, "FAIL") || !strings.Contains(r.out, "(its key is accepted)") {
 		t.Fatalf("exit %d\n%s%s", r.code, r.out, r.errs)
 	}
 	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

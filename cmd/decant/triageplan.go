@@ -1,20 +1,29 @@
 package main
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/decantdev/decant/internal/triage"
-	"github.com/decantdev/decant/token"
 )
 
 type triagePlanCmd struct {
-	triageRunCmd
+	lookFlags
+	JSON bool `name:"json" help:"Print JSON."`
 }
 
-// Run shows what a run would cost, and when it would be done. It sends nothing.
+// Help describes what the flags do not.
+func (c *triagePlanCmd) Help() string {
+	return `Example:
+
+    decant triage plan --since 7d app.log
+
+The estimate rests on the newest runs in the database, or on the sample if there are none.`
+}
+
+// Run prints what a run would cost, and when it would be done. It sends nothing.
 func (c *triagePlanCmd) Run(s *streams) (err error) {
 	ctx, stop := interruptible()
 	defer stop()
@@ -31,12 +40,12 @@ func (c *triagePlanCmd) Run(s *streams) (err error) {
 	if err != nil {
 		return err
 	}
-	if room.model == "" {
-		if room.model = set.Model; room.model == "" {
-			room.model = defaultModel
-		}
+	room.model = cmp.Or(set.Model, defaultModel)
+	look, err := c.look(room, taken)
+	if err != nil {
+		return err
 	}
-	p, err := c.plan(ctx, s, room, taken)
+	p, err := room.plan(ctx, s, look, true)
 	if err != nil {
 		return err
 	}
@@ -44,44 +53,30 @@ func (c *triagePlanCmd) Run(s *streams) (err error) {
 	if err != nil {
 		return err
 	}
-	m, _ := catalog.Lookup(room.model)
-	e, err := c.estimate(ctx, room, p, &m)
+	past, err := triage.Experience(ctx, room.options)
 	if err != nil {
 		return err
 	}
+	m, _ := catalog.Lookup(room.model)
+	e := p.Estimate(&m, past, time.Now())
 	if c.JSON {
 		return writeJSON(s.out, e)
 	}
-	e.print(s)
+	printEstimate(s, &e)
 	return nil
 }
 
-// estimate returns what a plan would cost.
-func (c *triagePlanCmd) estimate(ctx context.Context, room *triageRoom, p *triage.Plan, m *token.Model) (*planned, error) {
-	past, err := triage.Experience(ctx, room.options)
-	if err != nil {
-		return nil, err
-	}
-	return &planned{Model: m.ID, Estimate: p.Estimate(m, past, time.Now()), Most: room.set.Most}, nil
-}
-
-// planned is what decant triage plan prints.
-type planned struct {
-	Model string `json:"model"`
-	Most  int    `json:"max_errors"`
-	triage.Estimate
-}
-
-func (e *planned) print(s *streams) {
+func printEstimate(s *streams, e *triage.Estimate) {
 	w := s.out
-	fmt.Fprintf(w, "%d errors: a triage pass looks at all of them, at most %d are investigated. Nothing was sent.\n\n", e.Passed, e.Investigated)
+	fmt.Fprintf(w, "%d errors, of which at most %d are investigated. Nothing was sent.\n\n", e.Passed, e.Investigated)
 	fmt.Fprintf(w, "            price      done\n")
 	fmt.Fprintf(w, "at once     $%.4f    in about %s (decant triage run)\n", e.Loop, lasting(e.LoopTime))
-	fmt.Fprintf(w, "in batches  $%.4f    after %d batches: about %s if each takes an hour, %s at the most (decant triage submit)\n\n", e.Batches, e.Rounds, lasting(e.Typical), lasting(e.Longest))
-	fmt.Fprintf(w, "All of this is an estimate: %s, with the prices of %s. Certain is that a batch has half the price of the same requests, and that it ends within 24 hours; what has no answer by then is sent again.\n", e.Basis, e.Model)
+	fmt.Fprintf(w, "in batches  $%.4f    after %d batches: about %s if each takes an hour, %s at most (decant triage run --batch)\n\n",
+		e.Batches, e.Rounds, lasting(e.Typical), lasting(e.Longest))
+	fmt.Fprintf(w, "This is an estimate, with the prices of %s: %s.\n", e.Model, e.Basis)
 }
 
-// lasting writes seconds as people say a time.
+// lasting writes seconds in the unit that fits.
 func lasting(seconds int) string {
 	d := time.Duration(seconds) * time.Second
 	switch {

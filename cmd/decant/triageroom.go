@@ -5,46 +5,30 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"os/signal"
+	"os/exec"
 	"path/filepath"
-	"syscall"
+	"strings"
+	"time"
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/chat"
 	"github.com/decantdev/decant/internal/pace"
-	"github.com/decantdev/decant/internal/standin/services"
+	"github.com/decantdev/decant/internal/project"
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/code"
+	"github.com/decantdev/decant/internal/triage/investigate"
 	"github.com/decantdev/decant/internal/triage/mask"
-	"github.com/decantdev/decant/internal/trust"
+	"github.com/decantdev/decant/internal/triage/sample"
+	"github.com/decantdev/decant/internal/triage/source"
+	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
+	"github.com/decantdev/decant/token"
 )
 
-// triageFlags are what all commands about triage have.
-type triageFlags struct {
-	Config  string   `placeholder:"FILE" help:"Settings, as decant triage init writes them (.decant/triage.yaml, which decant trust has to know)."`
-	Model   string   `placeholder:"ID" help:"Model (${model})."`
-	Repo    []string `sep:"none" placeholder:"[NAME=]DIR" help:"Clone of a repository whose code runs (those of the settings, or the one here). May be repeated."`
-	Sandbox bool     `help:"Investigate with a stand-in for a model, which knows a few kinds of mistakes. It needs no key and nothing leaves this machine."`
-	DB      string   `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the one that the gateway uses; with --sandbox none is kept."`
-	keyFileFlag
-	catalogFlag
-
-	getenv func(string) string // the environment of services that are played; nil: that of the process
-	acted  *services.Server    // services that are played; nil: there are none
-}
-
-// variable returns a variable of the environment.
-func (f *triageFlags) variable(name string) string {
-	if f.getenv != nil {
-		return f.getenv(name)
-	}
-	return key(name)
-}
-
-// A triageRoom is what commands about triage work with.
+// A triageRoom is what commands of triage work with.
 type triageRoom struct {
 	db      *embedded.DB
 	reader  *code.Reader
@@ -52,78 +36,246 @@ type triageRoom struct {
 	client  provider.Speaker // of the model
 	masker  mask.Masker
 	set     *triage.Settings
-	pacer   *pace.Pacer // that all calls of the run go through
+	pacer   *pace.Pacer // through which all calls of the run go
 	options triage.Options
 	tools   []agent.Tool // of MCP servers
-	notices []string     // what is to be known of the run
-	faults  []error      // likewise, with what programs have printed
+	notices []string     // for the report
+	faults  []error      // for standard error only: they may quote what programs have printed
 	clean   []func() error
-
-	variable func(string) string // of the environment
-
-	batches func(*triage.Batch) (triage.BatchOptions, error) // of runs in batches
 }
 
-// close ends what was begun.
+// close releases what was opened.
 func (r *triageRoom) close() error { return ended(r.clean) }
 
-// gather reads the sources. What programs have printed about their failure is told here, and in no report.
-func (r *triageRoom) gather(ctx context.Context, s *streams, look *triage.Look) (*triage.Seen, error) {
-	for _, fault := range r.faults {
-		s.warn(fault)
+// open opens the database and the repositories and, if talks is set, the way to a model. taken is the sample whose code is
+// read; nil: the repositories of the settings. The caller closes the room, also after an error.
+func (f *triageFlags) open(ctx context.Context, taken *sample.Sample, set *triage.Settings, talks bool) (*triageRoom, error) {
+	r := &triageRoom{set: set, pacer: pace.New(pace.Options{})}
+	source.Through(r.pacer, set.Sources...)
+	o := &chat.Options{Project: &project.Project{}}
+	o.Project.Settings.Model = set.Model
+	var err error
+	if o.Catalog, err = f.models(); err != nil {
+		return r, err
 	}
-	seen, err := triage.Gather(ctx, r.options, look)
+	if talks {
+		if err := f.talk(r, o); err != nil {
+			return r, err
+		}
+	}
+	if err := f.store(ctx, r, o); err != nil {
+		return r, err
+	}
+	if r.reader, err = f.reader(taken, r); err != nil {
+		return r, err
+	}
+	if talks {
+		if err := r.serve(ctx); err != nil {
+			return r, err
+		}
+	}
+	return r, r.arrange(o)
+}
+
+// store opens the database.
+func (f *triageFlags) store(ctx context.Context, r *triageRoom, o *chat.Options) error {
+	remove, err := (&chatCmd{Sandbox: f.Sandbox, DB: f.DB, keyFileFlag: f.keyFileFlag}).database(o)
+	if remove != nil {
+		r.clean = append(r.clean, remove)
+	}
+	if err != nil {
+		return err
+	}
+	with := &embedded.Options{Account: o.Account, Store: o.Store, Engine: engine.Options{Catalog: o.Catalog}}
+	if r.db, err = embedded.Open(ctx, o.DB, with); err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	r.clean = append(r.clean, r.db.Close)
+	r.options.Journals = r.db.Store()
+	return nil
+}
+
+// talk chooses the model.
+func (f *triageFlags) talk(r *triageRoom, o *chat.Options) error {
+	if f.Sandbox {
+		return f.talkToStandIn(r, o)
+	}
+	end, err := talkTo(o, false, r.pacer)
+	if end != nil {
+		r.clean = append(r.clean, end)
+	}
+	if errors.Is(err, errNoModel) {
+		return usageError{errors.New("there is no key for a model: set ANTHROPIC_API_KEY (or OPENAI_API_KEY, or OPENAI_BASE_URL with --model); " +
+			"without a key there are --dry-run and --sandbox")}
+	}
+	if err == nil {
+		r.model, r.client = o.Model, o.Client
+	}
+	return err
+}
+
+// arrange sets the options of runs.
+func (r *triageRoom) arrange(o *chat.Options) error {
+	p, err := preset.Load(cmp.Or(r.set.Preset, "night-watch"))
+	if err != nil {
+		return inputError{fmt.Errorf("preset: %w", err)}
+	}
+	m, known := o.Catalog.Lookup(r.model)
+	if m.Retirement(time.Now()) != "" {
+		r.notices = append(r.notices, m.Retirement(time.Now())+": choose another with --model or model: in the settings.")
+	}
+	r.options.Code, r.options.Parallel = r.reader, r.set.Parallel
+	with := investigate.Options{
+		Client: r.client, Model: r.model, Engine: r.db.Engine(), Journals: r.db.Store(), Preset: p, Code: r.reader, Tools: r.tools,
+		Mask: r.masker.Text, Budget: r.set.PerError, Allowance: agent.NewAllowance(agent.Budget{Tokens: r.set.PerRun}),
+		Thinking: r.set.Thinking, Off: r.set.Off, Catalog: o.Catalog,
+		// The limits of a provider may put minutes between investigations, so what all of them begin with is cached for an
+		// hour. The messages of one follow each other closely: an hour would cost more than it saves.
+		LongFixed: r.client != nil && known && m.Provider == token.Anthropic,
+	}
+	for _, s := range r.set.Sources {
+		if t, ok := s.(investigate.Tracer); ok {
+			with.Traces = append(with.Traces, t)
+		}
+	}
+	r.options.Investigator = investigate.New(with)
+	return nil
+}
+
+// archived does something with the journals of runs, which can be read without settings, repositories or a model.
+func (f *triageFlags) archived(do func(context.Context, *triageRoom) error) (err error) {
+	ctx, stop := interruptible()
+	defer stop()
+	r := &triageRoom{set: &triage.Settings{}}
+	defer func() { err = errors.Join(err, r.close()) }()
+	o := &chat.Options{Project: &project.Project{}}
+	if o.Catalog, err = f.models(); err != nil {
+		return err
+	}
+	if err := f.store(ctx, r, o); err != nil {
+		return err
+	}
+	return do(ctx, r)
+}
+
+// kept opens a run with the repositories whose code it has read and, if talks is set, with a model, and does something
+// with it.
+func (f *triageFlags) kept(ctx context.Context, s *streams, run string, talks bool, do func(*triageRoom, *triage.Run) error) (err error) {
+	set, err := f.settings(s)
+	if err != nil {
+		return err
+	}
+	var taken *sample.Sample
+	id := ""
+	err = f.archived(func(ctx context.Context, room *triageRoom) (err error) {
+		taken, id, err = room.find(ctx, run)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	room, err := f.open(ctx, taken, set, talks)
+	defer func() { err = errors.Join(err, room.close()) }()
+	if err != nil {
+		return err
+	}
+	r, err := triage.Open(ctx, room.options, id)
+	if err != nil {
+		return noRun(err)
+	}
+	return do(room, r)
+}
+
+// find returns the full id of a run, and the sample that it was begun on, nil for none.
+func (r *triageRoom) find(ctx context.Context, name string) (taken *sample.Sample, id string, err error) {
+	run, err := triage.Open(ctx, r.options, latest(name))
+	if err != nil {
+		return nil, "", noRun(err)
+	}
+	if run.OnSample() {
+		taken, err = sample.Bundled()
+	}
+	return taken, run.ID(), err
+}
+
+// reader returns the repositories: those of a sample, those of --repo, those of the settings, or the one here.
+func (f *triageFlags) reader(taken *sample.Sample, room *triageRoom) (*code.Reader, error) {
+	repos := room.set.Repos
+	var err error
+	switch {
+	case taken != nil:
+		repos, err = sampleRepos(taken)
+	case len(f.Repo) > 0:
+		repos, err = namedRepos(f.Repo)
+	case len(repos) == 0:
+		dir := cloneOf(".")
+		if dir == "" {
+			return nil, usageError{errors.New("name a clone of the repository whose code runs: --repo DIR")}
+		}
+		repos = []code.Repo{{Name: filepath.Base(dir), Dir: dir}}
+	}
+	if err != nil {
+		return nil, err
+	}
+	o := code.Options{Repos: repos, Mask: room.masker.Code, Whole: !room.set.Off.On(investigate.LayerCaps),
+		Cache: code.NewCache(code.CacheOptions{Off: !room.set.Off.On(investigate.LayerCodeCache)})}
+	if token := githubToken(); token != "" {
+		if o.GitHub, err = code.GitHub(token, key("GITHUB_API_URL"), room.pacer); err != nil {
+			return nil, usageError{err}
+		}
+	}
+	reader, err := code.New(o)
 	if err != nil {
 		return nil, inputError{err}
 	}
-	for _, fault := range seen.Faults {
-		s.warn(fault)
-	}
-	seen.Notices = append(seen.Notices, r.notices...)
-	return seen, nil
+	return reader, nil
 }
 
-// triageSettings is the file with the settings of triage, from the folder where it is run.
-const triageSettings = ".decant/triage.yaml"
+// githubToken returns the credential of GitHub; empty: there is none.
+func githubToken() string { return cmp.Or(key("GITHUB_TOKEN"), key("GH_TOKEN")) }
 
-// file returns the name of the settings file.
-func (f *triageFlags) file() string { return cmp.Or(f.Config, filepath.FromSlash(triageSettings)) }
-
-// settings returns what the settings file and the environment say, and what the command line says, which is stronger. A
-// file that is not the user's own says something only after the user has said yes to it, and so do the MCP servers that
-// it names.
-func (f *triageFlags) settings(s *streams) (*triage.Settings, error) {
-	file, err := trust.Read(f.file())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, inputError{err}
-	}
-	src := triage.File{Name: f.file(), Own: true}
-	if file != nil {
-		src.Data, src.Own = file.Data, f.Config != "" && own(f.Config)
-		if err := s.vouched(file, src.Own, cmp.Or(f.Config, ".")); err != nil {
-			return nil, err
+// namedRepos returns the repositories that --repo names: [NAME=]DIR.
+func namedRepos(names []string) (repos []code.Repo, err error) {
+	for _, text := range names {
+		name, dir, named := strings.Cut(text, "=")
+		if !named {
+			name, dir = "", text
 		}
+		if dir = cloneOf(dir); dir == "" {
+			return nil, inputError{fmt.Errorf("--repo %s: not a git repository", text)}
+		}
+		repos = append(repos, code.Repo{Name: cmp.Or(name, filepath.Base(dir)), Dir: dir})
 	}
-	set, err := triage.ReadSettings(src, os.Getenv)
+	return repos, nil
+}
+
+// sampleFolder returns the folder for the repositories of the sample.
+func sampleFolder() (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find the cache folder: %w", err)
+	}
+	return filepath.Join(dir, "decant", "samples"), nil
+}
+
+// sampleRepos makes the repositories of a sample, unless they were made before.
+func sampleRepos(taken *sample.Sample) ([]code.Repo, error) {
+	dir, err := sampleFolder()
+	if err != nil {
+		return nil, err
+	}
+	repos, err := taken.Repos(dir)
 	if err != nil {
 		return nil, inputError{err}
 	}
-	if name := set.MCP.File; name != "" {
-		servers, err := trust.Read(name)
-		if err != nil {
-			return nil, inputError{fmt.Errorf("mcp: %w", err)}
-		}
-		if err := s.vouched(servers, src.Own && own(name), name); err != nil {
-			return nil, err
-		}
-		set.MCP.Data = servers.Data
-	}
-	set.Model = cmp.Or(f.Model, set.Model)
-	set.Fill()
-	return set, nil
+	return repos, nil
 }
 
-// interruptible returns a context that ends with an interrupt.
-func interruptible() (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+// cloneOf returns the top folder of the repository that has a folder; empty: it is in none.
+func cloneOf(dir string) string {
+	out, err := exec.Command("git", "-C", dir, "rev-parse", "--show-toplevel").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
 }

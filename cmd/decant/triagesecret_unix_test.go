@@ -217,7 +217,7 @@ func TestNoSecretLeavesARun(t *testing.T) {
 		t.Fatalf("exit %d: %s\n%s", r.code, r.out, r.errs)
 	}
 	seen := map[string]string{"standard output": r.out, "standard error": r.errs}
-	for _, args := range [][]string{{"report", "last", "--json"}, {"knowledge"}, {"runs"}, {"why", "last#1"}, {"run", "--dry-run", "--since", "2026-10-21"}} {
+	for _, args := range [][]string{{"runs", "last", "--json"}, {"runs", "--errors"}, {"runs"}, {"runs", "last#1"}, {"run", "--dry-run", "--since", "2026-10-21"}} {
 		r := f.triage(args...)
 		seen["decant triage "+strings.Join(args, " ")] = r.out + r.errs
 	}

@@ -9,20 +9,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/analyst"
 	"github.com/decantdev/decant/internal/triage/code"
+	"github.com/decantdev/decant/internal/triage/deliver"
 	"github.com/decantdev/decant/internal/triage/investigate"
 	"github.com/decantdev/decant/internal/triage/mask"
-	"github.com/decantdev/decant/internal/triage/report"
-	"github.com/decantdev/decant/internal/triage/rounds"
 	"github.com/decantdev/decant/internal/triage/sample"
 	"github.com/decantdev/decant/internal/triage/source"
 	"github.com/decantdev/decant/preset"
@@ -30,7 +26,6 @@ import (
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/token"
 )
 
 // A night has the bundled sample, a clock of its own and a stand-in for the Messages API.
@@ -107,8 +102,8 @@ func newNight(t *testing.T, o sandbox.Options) *night {
 
 const model = "claude-sonnet-4-5"
 
-// options returns options of runs, and with whom they are done in batches.
-func (n *night) options() (triage.Options, triage.BatchOptions) {
+// options returns options of runs.
+func (n *night) options() triage.Options {
 	n.Helper()
 	p, err := preset.Load("night-watch")
 	if err != nil {
@@ -116,25 +111,7 @@ func (n *night) options() (triage.Options, triage.BatchOptions) {
 	}
 	j := &journal{n.db.Store(), n}
 	with := investigate.Options{Client: n.client, Model: model, Engine: n.db.Engine(), Journals: j, Preset: p, Code: n.reader, LongCache: true, Budget: 60_000}
-	caller, err := provider.NewCaller(provider.Options{Account: &provider.Account{Client: n.client, Model: model}, Ledger: n.db.Store()})
-	if err != nil {
-		n.Fatal(err)
-	}
-	catalog, err := token.Builtin()
-	if err != nil {
-		n.Fatal(err)
-	}
-	m, _ := catalog.Lookup(model)
-	price := func(u decant.Usage) float64 {
-		usd, _ := cost.Of(m, u, cost.Terms{At: n.now, Batch: true}).Total()
-		return usd
-	}
-	return triage.Options{Journals: j, Code: n.reader, Investigator: investigate.New(with), Now: func() time.Time { return n.now }},
-		triage.BatchOptions{Batcher: n.client, Caller: caller, Engine: n.db.Engine(), Price: price,
-			Investigator: func(c provider.Speaker, b *triage.Batch) *investigate.Investigator {
-				with.Client, with.Budget, with.Allowance = c, b.PerError, agent.NewAllowance(agent.Budget{Tokens: b.PerRun})
-				return investigate.New(with)
-			}}
+	return triage.Options{Journals: j, Code: n.reader, Investigator: investigate.New(with), Now: func() time.Time { return n.now }}
 }
 
 // plan plans a run of the sample.
@@ -153,37 +130,32 @@ func (n *night) plan(o triage.Options, most int, b *triage.Batch) *triage.Plan {
 	return p
 }
 
-// phase opens a run as another process does, and goes on with it.
-func (n *night) phase(id string) (*triage.Batched, *rounds.State, error) {
+// phase opens a run as another process does, and continues it.
+func (n *night) phase(id string) (*triage.Run, *triage.BatchState, error) {
 	n.Helper()
-	o, with := n.options()
-	r, err := triage.Open(n.Context(), o, id)
+	r, err := triage.Open(n.Context(), n.options(), id)
 	if err != nil {
 		return nil, nil, err
 	}
-	b, err := triage.InBatches(n.Context(), r, with)
-	if err != nil {
-		return nil, nil, err
-	}
-	s, err := b.Step(n.Context())
-	return b, s, err
+	s, err := r.Advance(n.Context(), n.client)
+	return r, s, err
 }
 
 // batched does a run to its end, with a time between its phases.
-func (n *night) batched(every time.Duration, most int) *triage.Batched {
+func (n *night) batched(every time.Duration, most int) *triage.Run {
 	n.Helper()
-	o, _ := n.options()
-	r, err := triage.Start(n.Context(), o, n.plan(o, triage.MostPassed, &triage.Batch{Most: most, PerError: 60_000, PerRun: 2_000_000}))
+	o := n.options()
+	r, err := triage.Start(n.Context(), o, n.plan(o, triage.MaxPassed, &triage.Batch{MaxErrors: most, PerError: 60_000, PerRun: 2_000_000}))
 	if err != nil {
 		n.Fatal(err)
 	}
 	for range 40 {
-		b, s, err := n.phase(r.ID())
+		r, s, err := n.phase(r.ID())
 		if err != nil {
 			n.Fatal(err)
 		}
 		if s == nil {
-			return b
+			return r
 		}
 		n.now = n.now.Add(every)
 	}
@@ -192,9 +164,9 @@ func (n *night) batched(every time.Duration, most int) *triage.Batched {
 }
 
 // loop does a run at once.
-func (n *night) loop() *report.Report {
+func (n *night) loop() *deliver.Report {
 	n.Helper()
-	o, _ := n.options()
+	o := n.options()
 	r, err := triage.Start(n.Context(), o, n.plan(o, 20, nil))
 	if err != nil {
 		n.Fatal(err)
@@ -220,8 +192,8 @@ func TestBatchesCostHalf(t *testing.T) {
 	}{{30 * time.Minute, 0.5}, {2 * time.Hour, 1}} {
 		n := newNight(t, sandbox.Options{})
 		b := n.batched(tt.every, 20)
-		rep := b.Run.Report()
-		t.Logf("every %v: %d batches, %v, $%.4f (%.0f %%); %d investigated, %d answers, cause known of %d", tt.every, b.Rounds(), n.now.Sub(rep.Began), rep.Totals.USD,
+		rep := b.Report()
+		t.Logf("every %v: %d batches, %v, $%.4f (%.0f %%); %d investigated, %d answers, cause known of %d", tt.every, len(n.batches()), n.now.Sub(rep.Began), rep.Totals.USD,
 			100*rep.Totals.USD/once.Totals.USD, rep.Totals.Investigated, rep.Totals.Iterations, rep.Totals.Investigated-rep.Totals.Inconclusive)
 		if rep.Totals.USD > tt.share*once.Totals.USD {
 			t.Errorf("every %v: $%.4f, at once $%.4f", tt.every, rep.Totals.USD, once.Totals.USD)
@@ -257,8 +229,8 @@ func (n *night) paid() (usd float64) {
 // of the price is booked.
 func TestARunInBatches(t *testing.T) {
 	n := newNight(t, sandbox.Options{BatchTime: 45 * time.Minute})
-	o, _ := n.options()
-	r, err := triage.Start(t.Context(), o, n.plan(o, triage.MostPassed, &triage.Batch{Most: 3, PerError: 60_000, PerRun: 500_000}))
+	o := n.options()
+	r, err := triage.Start(t.Context(), o, n.plan(o, triage.MaxPassed, &triage.Batch{MaxErrors: 3, PerError: 60_000, PerRun: 500_000}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,16 +242,16 @@ func TestARunInBatches(t *testing.T) {
 	if _, again, err := n.phase(r.ID()); err != nil || again.Ready || again.Batch != s.Batch {
 		t.Fatalf("too early: %+v, %v", again, err)
 	}
-	var b *triage.Batched
+	var b *triage.Run
 	for s != nil {
 		n.now = n.now.Add(30 * time.Minute)
 		if b, s, err = n.phase(r.ID()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	rep := b.Run.Report()
-	all := b.Batches()
-	if rep.Totals.Investigated != 3 || all[0].Requests != 12 || all[1].Requests != 3 || len(all) != len(n.batches()) {
+	rep := b.Report()
+	all := n.batches()
+	if rep.Totals.Investigated != 3 || all[len(all)-1].Requests != 12 || all[len(all)-2].Requests != 3 {
 		t.Errorf("%+v, %+v", rep.Totals, all)
 	}
 	for i := range rep.Errors {
@@ -291,7 +263,7 @@ func TestARunInBatches(t *testing.T) {
 }
 
 // isBooked reports when something else is booked than a report says.
-func (n *night) isBooked(r *report.Report) {
+func (n *night) isBooked(r *deliver.Report) {
 	n.Helper()
 	if usd := n.paid(); usd < r.Totals.USD*0.999 || usd > r.Totals.USD*1.001 {
 		n.Errorf("$%.6f are booked, the report says $%.6f", usd, r.Totals.USD)
@@ -313,13 +285,13 @@ func (n *night) batches() []provider.Batch {
 func TestBatchesSurviveAnyEnd(t *testing.T) {
 	whole := newNight(t, sandbox.Options{})
 	b := whole.batched(30*time.Minute, 2)
-	want := b.Run.Report()
+	want := b.Report()
 	answered := answers(whole)
 	step := testdepth.Of(29, 5)
 	for at, round := 1, 0; ; at, round = at+step, round+1 {
 		n := newNight(t, sandbox.Options{})
-		o, _ := n.options()
-		r, err := triage.Start(t.Context(), o, n.plan(o, triage.MostPassed, &triage.Batch{Most: 2, PerError: 60_000, PerRun: 2_000_000}))
+		o := n.options()
+		r, err := triage.Start(t.Context(), o, n.plan(o, triage.MaxPassed, &triage.Batch{MaxErrors: 2, PerError: 60_000, PerRun: 2_000_000}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -339,7 +311,7 @@ func TestBatchesSurviveAnyEnd(t *testing.T) {
 			if err != nil {
 				n.broken, fault = nil, err
 			} else if s == nil {
-				got := b.Run.Report()
+				got := b.Report()
 				if g, w := fmt.Sprint(outline(got)), fmt.Sprint(outline(want)); g != w {
 					t.Errorf("end at write %d: %s, want %s", at, g, w)
 				}
@@ -358,7 +330,7 @@ func TestBatchesSurviveAnyEnd(t *testing.T) {
 }
 
 // outline returns what was found.
-func outline(r *report.Report) (out []string) {
+func outline(r *deliver.Report) (out []string) {
 	for i := range r.Errors {
 		if f := r.Errors[i].Finding; f != nil {
 			out = append(out, fmt.Sprint(r.Errors[i].Number, f.State, f.Cause, f.Iterations, f.Error))

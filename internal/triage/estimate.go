@@ -7,12 +7,13 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/cost"
-	"github.com/decantdev/decant/internal/triage/effort"
+	"github.com/decantdev/decant/internal/triage/investigate"
 	"github.com/decantdev/decant/token"
 )
 
 // An Estimate is what a plan is expected to cost, and when it would be done.
 type Estimate struct {
+	Model        string  `json:"model"`
 	Passed       int     `json:"passed"`       // errors that a triage pass looks at
 	Investigated int     `json:"investigated"` // errors that are investigated at most
 	Rounds       int     `json:"batches"`      // the triage pass included
@@ -69,15 +70,15 @@ const (
 
 // Estimate says what a plan is expected to cost with a model.
 func (p *Plan) Estimate(m *token.Model, past Past, now time.Time) Estimate {
-	e := Estimate{Rounds: 1}
+	e := Estimate{Model: m.ID, Rounds: 1}
 	most := 0
 	for i := range p.Report.Errors {
 		if c := &p.Report.Errors[i]; c.Number > 0 {
 			e.Passed++
-			most = max(most, effort.Of(c.Class).Iterations)
+			most = max(most, investigate.Iterations(c.Class))
 		}
 	}
-	e.Investigated = min(e.Passed, p.Batch.Most)
+	e.Investigated = min(e.Passed, p.Batch.MaxErrors)
 	n, prompt, output := usualIterations, 0, usualIterations*usualAnswer
 	for i := range n {
 		prompt += usualFirst + i*usualGrowth

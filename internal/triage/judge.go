@@ -9,7 +9,6 @@ import (
 	"github.com/decantdev/decant/internal/triage/deliver"
 	"github.com/decantdev/decant/internal/triage/group"
 	"github.com/decantdev/decant/internal/triage/investigate"
-	"github.com/decantdev/decant/internal/triage/report"
 )
 
 // byPerson is the source of a judgement that somebody has typed. What is read elsewhere does not change it.
@@ -71,7 +70,7 @@ func set(k *group.Known, j group.Judgement) {
 }
 
 // Track returns how often findings with high confidence were right, as far as they were judged.
-func Track(known map[string]*group.Known) (t report.Track) {
+func Track(known map[string]*group.Known) (t deliver.Track) {
 	for _, k := range known {
 		for _, j := range k.Judged {
 			if j.Confidence != string(investigate.High) {

@@ -10,11 +10,9 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/internal/triage/code"
-	"github.com/decantdev/decant/internal/triage/event"
+	"github.com/decantdev/decant/internal/triage/deliver"
 	"github.com/decantdev/decant/internal/triage/group"
 	"github.com/decantdev/decant/internal/triage/investigate"
-	"github.com/decantdev/decant/internal/triage/layer"
-	"github.com/decantdev/decant/internal/triage/report"
 	"github.com/decantdev/decant/internal/triage/source"
 )
 
@@ -24,10 +22,10 @@ type Look struct {
 	Window   source.Window
 	By       group.By // empty: by fingerprint
 	Ignore   group.IgnoreList
-	Most     int               // errors that are investigated; 0: 5
-	Runbooks []code.Runbook    // what people know of classes of errors
-	Off      layer.Set         // context layers that are switched off
-	Services map[string]string // the repositories of services; one that is not there may be in any of them
+	Most     int                  // errors that are investigated; 0: 5
+	Runbooks []code.Runbook       // what people know of classes of errors
+	Off      investigate.LayerSet // context layers that are switched off
+	Services map[string]string    // the repositories of services; one that is not there may be in any of them
 
 	// Mask takes out of a text what nobody must see. It must keep its lines. Nil: nothing is taken out.
 	Mask func(text string) string
@@ -75,7 +73,7 @@ func Gather(ctx context.Context, o Options, l *Look) (*Seen, error) {
 }
 
 // events reads the sources.
-func (l *Look) events(ctx context.Context, out *Seen) (events []event.Event, err error) {
+func (l *Look) events(ctx context.Context, out *Seen) (events []source.Event, err error) {
 	ignored, failed := 0, 0
 	for _, s := range l.Sources {
 		bad := 0
@@ -131,7 +129,7 @@ func (l *Look) Plan(ctx context.Context, o Options, seen *Seen) (*Plan, error) {
 		o = fresh(o, "").o
 	}
 	now := o.Now().UTC()
-	p := &Plan{Owes: true, Events: seen.Events, Scopes: map[int]investigate.Scope{}, Report: report.Report{
+	p := &Plan{Owes: true, Events: seen.Events, Scopes: map[int]investigate.Scope{}, Report: deliver.Report{
 		Run: now.Format("20060102-1504-") + strings.ToLower(rand.Text()[:4]), Began: now, Since: l.Window.Since, Until: l.Window.Until, Model: l.Model, Simulated: l.Simulated, On: l.Off.String()}}
 	p.Report.Track = Track(seen.Known)
 	for _, s := range l.Sources {
@@ -147,7 +145,7 @@ func (l *Look) Plan(ctx context.Context, o Options, seen *Seen) (*Plan, error) {
 	number := 0
 	for _, g := range seen.Groups {
 		k := seen.Known[g.Key]
-		e := report.Error{Case: l.described(g)}
+		e := deliver.ReportedError{Case: l.described(g)}
 		switch {
 		case g.State == group.Resolved:
 			e.Left = "somebody has called it resolved, and it has not happened since"
@@ -170,6 +168,15 @@ func (l *Look) Plan(ctx context.Context, o Options, seen *Seen) (*Plan, error) {
 	return p, nil
 }
 
+// PlanOne plans a run about one error that somebody has pasted. One without a time has happened now.
+func (l *Look) PlanOne(ctx context.Context, o Options, e source.Event, now time.Time) (*Plan, error) {
+	if e.Time.IsZero() {
+		e.Time = now
+	}
+	l.Window = source.Window{Since: e.Time, Until: now}
+	return l.Plan(ctx, o, &Seen{Groups: group.Events([]source.Event{e}, group.ByFingerprint), Events: 1})
+}
+
 func (l *Look) masked(text string) string {
 	if l.Mask == nil {
 		return text
@@ -190,8 +197,8 @@ func (l *Look) described(g *group.Group) investigate.Case {
 }
 
 // place finds the code of an error, and what is known beside it.
-func (l *Look) place(ctx context.Context, o Options, p *Plan, e *report.Error, g *group.Group, seen *Seen) error {
-	if l.Off.On(layer.Prior) {
+func (l *Look) place(ctx context.Context, o Options, p *Plan, e *deliver.ReportedError, g *group.Group, seen *Seen) error {
+	if l.Off.On(investigate.LayerPrior) {
 		e.Notes = priorNotes(seen.Known, g)
 	}
 	for i := range e.Notes {
@@ -221,7 +228,7 @@ const mostTraces = 3
 
 // traces names requests in which the error of a group happened, the newest first.
 func traces(g *group.Group) (out []investigate.TraceRef) {
-	for _, e := range append([]event.Event{g.Newest}, g.Others...) {
+	for _, e := range append([]source.Event{g.Newest}, g.Others...) {
 		id := e.TraceID()
 		if id == "" || slices.ContainsFunc(out, func(r investigate.TraceRef) bool { return r.ID == id }) {
 			continue
@@ -237,7 +244,7 @@ func traces(g *group.Group) (out []investigate.TraceRef) {
 const lookBack = 30
 
 // find says in which files the frames of an error are, at the commits that ran: the repositories that have them come first.
-func (l *Look) find(ctx context.Context, o Options, e *report.Error, g *group.Group, scope *investigate.Scope) error {
+func (l *Look) find(ctx context.Context, o Options, e *deliver.ReportedError, g *group.Group, scope *investigate.Scope) error {
 	only := l.Services[g.Newest.Service]
 	for _, r := range o.Code.Repos() {
 		if only != "" && r.Name != only {
@@ -292,7 +299,7 @@ func depth(top map[string]int, v code.Version) int {
 }
 
 // owner notes who owns the code, and what the repository says to whoever works on it.
-func (l *Look) owner(ctx context.Context, o Options, e *report.Error, at code.Version, name string, line int, first bool) {
+func (l *Look) owner(ctx context.Context, o Options, e *deliver.ReportedError, at code.Version, name string, line int, first bool) {
 	if who, _, err := o.Code.Owner(ctx, at, name, line); err == nil && first {
 		e.Owner = l.masked(strings.Join(who.Names, ", "))
 	}
@@ -310,7 +317,7 @@ func goodRelease(all []*group.Group, g *group.Group) string {
 		if other.Service != g.Service {
 			continue
 		}
-		for _, e := range append([]event.Event{other.Newest}, other.Others...) {
+		for _, e := range append([]source.Event{other.Newest}, other.Others...) {
 			if e.Release == "" {
 				continue
 			}

@@ -22,7 +22,6 @@ import (
 	"github.com/decantdev/decant/internal/triage/deliver"
 	"github.com/decantdev/decant/internal/triage/group"
 	"github.com/decantdev/decant/internal/triage/investigate"
-	"github.com/decantdev/decant/internal/triage/report"
 	"github.com/decantdev/decant/store"
 )
 
@@ -34,17 +33,14 @@ var ErrNoRun = errors.New("there is no such run")
 
 // A Plan is what a run is about. It is made once and kept: what the sources tell later does not change it.
 type Plan struct {
-	Report report.Report             `json:"report"`           // without findings
-	Events int                       `json:"events"`           // that the sources told
-	Known  []group.Known             `json:"known,omitempty"`  // what is known of each error with the events of this run, in the order of the report
-	Scopes map[int]investigate.Scope `json:"scopes,omitempty"` // by the number of the error
-	Batch  *Batch                    `json:"batch,omitzero"`   // the run is done in batches; nil: it is not
-	Sample string                    `json:"sample,omitzero"`  // whose code runs: a folder, or BundledSample; empty: the repositories of the settings
-	Owes   bool                      `json:"owes,omitzero"`    // at its end the run is told: see Run.Told
+	Report   deliver.Report            `json:"report"`             // without findings
+	Events   int                       `json:"events"`             // that the sources told
+	Known    []group.Known             `json:"known,omitempty"`    // what is known of each error with the events of this run, in the order of the report
+	Scopes   map[int]investigate.Scope `json:"scopes,omitempty"`   // by the number of the error
+	Batch    *Batch                    `json:"batch,omitzero"`     // the run is done in batches; nil: it is not
+	OnSample bool                      `json:"on_sample,omitzero"` // the code that runs is the sample's, not that of the settings
+	Owes     bool                      `json:"owes,omitzero"`      // at its end the run is told: see Run.Told
 }
-
-// BundledSample is the name of the sample that is part of the program.
-const BundledSample = "(bundled)"
 
 // Options configures runs. Journals is required, the rest to work on one.
 type Options struct {
@@ -88,13 +84,15 @@ type step struct {
 
 // A Summary describes a run that is kept.
 type Summary struct {
-	Run      string        `json:"run"`
-	Began    time.Time     `json:"began"`
-	Done     bool          `json:"done"`
-	Owes     bool          `json:"owes,omitzero"`    // it is done, and its process has died before it was told
-	Batched  bool          `json:"batched,omitzero"` // it is done in batches: decant triage collect goes on with it
-	Headline string        `json:"headline"`
-	Totals   report.Totals `json:"totals"`
+	Run      string         `json:"run"`
+	Began    time.Time      `json:"began"`
+	Done     bool           `json:"done"`
+	Owes     bool           `json:"owes,omitzero"`    // it is done, and its process has died before it was told
+	Batched  bool           `json:"batched,omitzero"` // it is done in batches: decant triage collect goes on with it
+	Headline string         `json:"headline"`
+	Totals   deliver.Totals `json:"totals"`
+
+	Usage deliver.RunReport `json:"run_report"` // of the totals, per error
 }
 
 // Start begins a run and keeps its plan. Plan.Report.Run is its id, which must be new.
@@ -160,8 +158,8 @@ func Runs(ctx context.Context, o Options, limit int) (out []Summary, err error) 
 // ID returns the id of the run.
 func (r *Run) ID() string { return r.key.ID[len(kind)+1:] }
 
-// Sample returns the sample that the run was begun on, as its Plan names it.
-func (r *Run) Sample() string { return r.plan.Sample }
+// OnSample reports whether the code of the run is the sample's.
+func (r *Run) OnSample() bool { return r.plan.OnSample }
 
 // Done reports whether the run has ended.
 func (r *Run) Done() bool { return r.done }
@@ -187,7 +185,7 @@ func (r *Run) write(ctx context.Context, s *step) error {
 	}
 	r.take(s)
 	rep := r.report()
-	head, err := json.Marshal(&Summary{Run: r.ID(), Began: rep.Began, Done: r.done, Owes: r.Owes(), Batched: r.plan.Batch != nil, Headline: rep.Headline(), Totals: rep.Totals})
+	head, err := json.Marshal(&Summary{Run: r.ID(), Began: rep.Began, Done: r.done, Owes: r.Owes(), Batched: r.plan.Batch != nil, Headline: rep.Headline(), Totals: rep.Totals, Usage: rep.Totals.RunReport()})
 	if err != nil {
 		return fmt.Errorf("run %s: %w", r.ID(), err)
 	}
@@ -218,13 +216,13 @@ func (r *Run) take(s *step) {
 }
 
 // Report returns what the run has found so far.
-func (r *Run) Report() *report.Report {
+func (r *Run) Report() *deliver.Report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.report()
 }
 
-func (r *Run) report() *report.Report {
+func (r *Run) report() *deliver.Report {
 	out := r.plan.Report
 	out.Errors = slices.Clone(out.Errors)
 	for i := range out.Errors {
@@ -232,7 +230,7 @@ func (r *Run) report() *report.Report {
 			out.Errors[i].Finding = f
 		}
 		if tried, ok := r.sent[deliver.ProofID(out.Errors[i].Number)]; ok {
-			out.Errors[i].Trial = &report.Trial{Why: tried.Why, Printed: tried.Printed}
+			out.Errors[i].Trial = &deliver.Trial{Why: tried.Why, Printed: tried.Printed}
 		}
 	}
 	var stats code.Stats
@@ -247,7 +245,7 @@ func (r *Run) report() *report.Report {
 }
 
 // link adds the addresses of the lines that findings quote, where their repository is on GitHub.
-func (r *Run) link(all []report.Error) {
+func (r *Run) link(all []deliver.ReportedError) {
 	if r.o.Code == nil {
 		return
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/decantdev/decant/internal/triage/investigate"
 	"github.com/decantdev/decant/internal/triage/mask"
 	"github.com/decantdev/decant/internal/triage/sample"
-	"github.com/decantdev/decant/internal/triage/sample/truth"
 	"github.com/decantdev/decant/internal/triage/source"
 	"github.com/decantdev/decant/preset"
 )
@@ -58,7 +57,7 @@ func TestTheSample(t *testing.T) {
 	if err := r.Remember(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	known, err := truth.Read(os.DirFS("sample/shop"))
+	known, err := sample.Defects(os.DirFS("sample/shop"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +105,7 @@ func TestTheSample(t *testing.T) {
 }
 
 // defectOf returns the defect that a group's events come from.
-func defectOf(all []truth.Defect, g *group.Group) *truth.Defect {
+func defectOf(all []sample.Defect, g *group.Group) *sample.Defect {
 	for i := range all {
 		if slices.Contains(all[i].Events, g.Newest.ID) {
 			return &all[i]

@@ -16,7 +16,6 @@ import (
 	"github.com/decantdev/decant/internal/triage/deliver"
 	"github.com/decantdev/decant/internal/triage/group"
 	"github.com/decantdev/decant/internal/triage/investigate"
-	"github.com/decantdev/decant/internal/triage/layer"
 	"github.com/decantdev/decant/internal/triage/source"
 )
 
@@ -34,8 +33,8 @@ type Settings struct {
 	PerError int // tokens
 	PerRun   int // tokens
 	Thinking bool
-	Off      layer.Set // context layers that are switched off
-	Preset   string    // of the stages of an investigation: a name, or a file; empty: night-watch
+	Off      investigate.LayerSet // context layers that are switched off
+	Preset   string               // of the stages of an investigation: a name, or a file; empty: night-watch
 	Ignore   group.IgnoreList
 	Runbooks []code.Runbook
 	Deliver  deliver.Settings // where results go
@@ -76,9 +75,9 @@ type File struct {
 	Own  bool   // it is the user's own, and no repository's: credentials go wherever it says
 }
 
-// ReadSettings reads a settings file. getenv reads the environment: DECANT_TRIAGE_MODEL, _MAX_ERRORS,
-// _PARALLEL, _TOKENS_PER_ERROR and _TOKENS_PER_RUN are stronger than the file, and than the names of Nightwatch (NIGHTWATCH_MODEL, ..._MAX_ERRORS,
-// ..._TOKEN_BUDGET_PER_ERROR, ..._TOTAL_TOKEN_BUDGET), which are stronger than the file, too. Errors name the file and the line, or the variable.
+// ReadSettings reads a settings file, and DECANT_TRIAGE_MODEL, _MAX_ERRORS, _PARALLEL, _TOKENS_PER_ERROR and
+// _TOKENS_PER_RUN of the environment, which are stronger. getenv reads a variable, as os.Getenv does. Errors name the file
+// and the line, or the variable.
 func ReadSettings(f File, getenv func(string) string) (*Settings, error) {
 	s := &Settings{Given: f.Data != nil}
 	if s.Given {
@@ -90,7 +89,7 @@ func ReadSettings(f File, getenv func(string) string) (*Settings, error) {
 	if s.Sources, err = source.Read(f.Name, f.Data, f.Own, getenv); err != nil {
 		return nil, err
 	}
-	return s, cmp.Or(s.environment(getenv), s.compaction(getenv), refuse(getenv))
+	return s, s.environment(getenv)
 }
 
 // Servers returns the file of MCP servers that a settings file names; empty: it names none.
@@ -119,7 +118,7 @@ func (s *Settings) read(name string, data []byte) error {
 	if min(f.Most, f.Parallel, f.PerError, f.PerRun) < 0 {
 		return fmt.Errorf("%s: max_errors, parallel, tokens_per_error and tokens_per_run must not be negative", name)
 	}
-	off, err := layer.Parse(f.Layers)
+	off, err := investigate.ParseLayers(f.Layers)
 	if err != nil {
 		return fmt.Errorf("%s: layers: %w", name, err)
 	}
@@ -192,28 +191,25 @@ func below(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// environment takes what the environment says.
+// environment reads the variables of the environment.
 func (s *Settings) environment(getenv func(string) string) error {
-	s.Model = cmp.Or(getenv("DECANT_TRIAGE_MODEL"), getenv("NIGHTWATCH_MODEL"), s.Model)
+	s.Model = cmp.Or(getenv("DECANT_TRIAGE_MODEL"), s.Model)
 	for _, v := range []struct {
-		names []string
-		to    *int
+		name string
+		to   *int
 	}{
-		{[]string{"DECANT_TRIAGE_MAX_ERRORS", "NIGHTWATCH_MAX_ERRORS"}, &s.Most}, {[]string{"DECANT_TRIAGE_PARALLEL"}, &s.Parallel},
-		{[]string{"DECANT_TRIAGE_TOKENS_PER_ERROR", "NIGHTWATCH_TOKEN_BUDGET_PER_ERROR"}, &s.PerError}, {[]string{"DECANT_TRIAGE_TOKENS_PER_RUN", "NIGHTWATCH_TOTAL_TOKEN_BUDGET"}, &s.PerRun},
+		{"DECANT_TRIAGE_MAX_ERRORS", &s.Most}, {"DECANT_TRIAGE_PARALLEL", &s.Parallel},
+		{"DECANT_TRIAGE_TOKENS_PER_ERROR", &s.PerError}, {"DECANT_TRIAGE_TOKENS_PER_RUN", &s.PerRun},
 	} {
-		for _, name := range v.names {
-			text := getenv(name)
-			if text == "" {
-				continue
-			}
-			n, err := strconv.Atoi(text)
-			if err != nil || n < 1 {
-				return fmt.Errorf("%s: %q is no number above 0", name, text)
-			}
-			*v.to = n
-			break
+		text := getenv(v.name)
+		if text == "" {
+			continue
 		}
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return fmt.Errorf("%s: %q is not a number above 0", v.name, text)
+		}
+		*v.to = n
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/group"
-	"github.com/decantdev/decant/internal/triage/layer"
+	"github.com/decantdev/decant/internal/triage/investigate"
 )
 
 // The short names count, and those of triage count more.
@@ -30,7 +30,7 @@ func TestSettings(t *testing.T) {
 	write("ignore.yaml", "- class: X\n")
 	write("books/slow.md", "---\nclasses: [Timeout]\n---\nWait.\n")
 	file := write("triage.yaml", "sources: [{type: log, files: [a.log]}]\nrepos: [{name: shop, dir: .., toolchain: [~/go/pkg/mod, /opt/go, ../deps]}]\nmodel: m\nmax_errors: 7\ntokens_per_error: 1000\nby: transaction\nignore: ignore.yaml\nrunbooks: books\nlayers: [-thinking, -prior]\npreset: mine.yaml\n")
-	env := map[string]string{"NIGHTWATCH_MODEL": "n", "NIGHTWATCH_TOKEN_BUDGET_PER_ERROR": "20000", "DECANT_TRIAGE_TOKENS_PER_ERROR": "25000", "NIGHTWATCH_TOTAL_TOKEN_BUDGET": "90000"}
+	env := map[string]string{"DECANT_TRIAGE_MODEL": "n", "DECANT_TRIAGE_TOKENS_PER_ERROR": "25000", "DECANT_TRIAGE_TOKENS_PER_RUN": "90000"}
 	read := func(name string, getenv func(string) string) (*triage.Settings, error) {
 		t.Helper()
 		data, err := os.ReadFile(name)
@@ -44,7 +44,7 @@ func TestSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !s.Given || s.Model != "n" || s.Most != 7 || s.PerError != 25000 || s.PerRun != 90000 || s.By != group.ByTransaction || len(s.Sources) != 1 || len(s.Ignore) != 1 || len(s.Runbooks) != 1 ||
-		s.Repos[0].Dir != filepath.Join(dir, "..") || s.Off != layer.Off(layer.Thinking, layer.Prior) || s.Preset != filepath.Join(dir, "mine.yaml") {
+		s.Repos[0].Dir != filepath.Join(dir, "..") || s.Off != investigate.WithoutLayers(investigate.LayerThinking, investigate.LayerPrior) || s.Preset != filepath.Join(dir, "mine.yaml") {
 		t.Errorf("%+v", s)
 	}
 	none := func(string) string { return "" }

@@ -8,12 +8,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/decantdev/decant/internal/triage/event"
+	"github.com/decantdev/decant/internal/triage/source"
 )
 
 // Rows returns events as an agent of New Relic would have sent them: a TransactionError each, an ErrorTrace of each that has a stack, and the Spans of
 // its request. They have the trace's id in common.
-func Rows(events []event.Event) map[string][]Row {
+func Rows(events []source.Event) map[string][]Row {
 	out := map[string][]Row{}
 	for i, e := range events {
 		id := fmt.Sprintf("%032x", i+1)
@@ -43,10 +43,10 @@ func Rows(events []event.Event) map[string][]Row {
 
 // spans returns the steps of the request in which an event happened: the request, and the function of its own code that failed. How long they took no event
 // tells, so they have no duration.
-func spans(e event.Event, trace string) []Row {
+func spans(e source.Event, trace string) []Row {
 	row := Row{"timestamp": e.Time.UnixMilli(), "traceId": trace, "guid": trace[:15] + "0", "name": e.Transaction, "appName": e.Service, "nr.entryPoint": true}
 	out := []Row{row}
-	if i := slices.IndexFunc(e.Frames, func(f event.Frame) bool { return f.InApp }); i >= 0 {
+	if i := slices.IndexFunc(e.Frames, func(f source.Frame) bool { return f.InApp }); i >= 0 {
 		row = Row{"timestamp": e.Time.UnixMilli(), "traceId": trace, "guid": trace[:15] + "1", "parentId": row["guid"], "name": e.Frames[i].Function, "appName": e.Service}
 		out = append(out, row)
 	}
@@ -55,7 +55,7 @@ func spans(e event.Event, trace string) []Row {
 }
 
 // stack returns a stack as the program's language prints it, told by the files' names.
-func stack(e event.Event) string {
+func stack(e source.Event) string {
 	var b strings.Builder
 	switch path.Ext(e.Frames[0].File) {
 	case ".py":

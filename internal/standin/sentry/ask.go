@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/internal/lazyregexp"
-	"github.com/decantdev/decant/internal/triage/event"
+	"github.com/decantdev/decant/internal/triage/source"
 )
 
 // An ask is what the parameters of a call say.
@@ -128,6 +128,6 @@ func (s *Server) search(a *ask, query string) error {
 // has reports whether there is a project.
 func (s *Server) has(project string) bool {
 	return slices.ContainsFunc(s.opts.Issues, func(i Issue) bool {
-		return slices.ContainsFunc(i.Events, func(e event.Event) bool { return e.Service == project })
+		return slices.ContainsFunc(i.Events, func(e source.Event) bool { return e.Service == project })
 	})
 }

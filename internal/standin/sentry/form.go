@@ -9,15 +9,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/decantdev/decant/internal/triage/event"
+	"github.com/decantdev/decant/internal/triage/source"
 )
 
 // chosen returns the events of an issue that are asked for, the newest first.
-func (a ask) chosen(i Issue) []event.Event {
-	out := slices.DeleteFunc(slices.Clone(i.Events), func(e event.Event) bool {
+func (a ask) chosen(i Issue) []source.Event {
+	out := slices.DeleteFunc(slices.Clone(i.Events), func(e source.Event) bool {
 		return e.Time.Before(a.start) || e.Time.After(a.end) || len(a.environments) > 0 && !slices.Contains(a.environments, e.Environment)
 	})
-	slices.SortStableFunc(out, func(x, y event.Event) int { return y.Time.Compare(x.Time) })
+	slices.SortStableFunc(out, func(x, y source.Event) int { return y.Time.Compare(x.Time) })
 	return out
 }
 
@@ -25,7 +25,7 @@ func (a ask) chosen(i Issue) []event.Event {
 func (s *Server) issues(a ask) (out []any) {
 	type found struct {
 		issue  Issue
-		events []event.Event
+		events []source.Event
 	}
 	var all []found
 	for _, i := range s.opts.Issues {
@@ -70,11 +70,11 @@ func (s *Server) events(i Issue, a ask) (out []any) {
 	return out
 }
 
-func title(e event.Event) string { return strings.TrimSuffix(e.Class+": "+e.Message, ": ") }
+func title(e source.Event) string { return strings.TrimSuffix(e.Class+": "+e.Message, ": ") }
 
 func form(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999999Z") }
 
-func tags(e event.Event) []any {
+func tags(e source.Event) []any {
 	all := maps.Clone(e.Attributes)
 	if all == nil {
 		all = map[string]string{}
@@ -92,7 +92,7 @@ func tags(e event.Event) []any {
 }
 
 // chain returns an error with its causes: the cause before what it caused, and the outermost frame first.
-func chain(e *event.Event) []any {
+func chain(e *source.Event) []any {
 	if e == nil {
 		return []any{}
 	}

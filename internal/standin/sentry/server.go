@@ -18,14 +18,14 @@ import (
 
 	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/standin"
-	"github.com/decantdev/decant/internal/triage/event"
+	"github.com/decantdev/decant/internal/triage/source"
 )
 
 // An Issue is what Sentry has grouped.
 type Issue struct {
 	ID     string // a number
 	Status string // "unresolved", "resolved" or "ignored"
-	Events []event.Event
+	Events []source.Event
 }
 
 // Options say what a server holds.
@@ -66,11 +66,11 @@ func New(o Options) *Server {
 const mostPage = 100
 
 // Issues groups events as Sentry would do: by class, and the program's own innermost line.
-func Issues(events []event.Event) []Issue {
+func Issues(events []source.Event) []Issue {
 	at, out := map[string]int{}, []Issue(nil)
 	for _, e := range events {
 		key := e.Service + "\x00" + e.Class
-		if i := slices.IndexFunc(e.Frames, func(f event.Frame) bool { return f.InApp }); i >= 0 {
+		if i := slices.IndexFunc(e.Frames, func(f source.Frame) bool { return f.InApp }); i >= 0 {
 			key += "\x00" + e.Frames[i].File + e.Frames[i].Function
 		} else if len(e.Frames) == 0 {
 			key += "\x00" + e.Transaction + e.Message

@@ -9,16 +9,16 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/internal/standin"
-	"github.com/decantdev/decant/internal/triage/event"
+	"github.com/decantdev/decant/internal/triage/source"
 )
 
 var now = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
 func server(o Options) *Server {
-	var events []event.Event
+	var events []source.Event
 	for i := range 5 {
-		events = append(events, event.Event{Time: now.Add(-time.Duration(i) * time.Hour), Class: []string{"A", "B"}[i%2], Message: "m", Service: "shop", Transaction: "t", Release: "v1",
-			Cause: &event.Event{Class: "C"}, Frames: []event.Frame{{File: "/src/in.go", Line: 2, Function: "in", InApp: true}, {File: "/src/out.go", Line: 1, Function: "out", InApp: true}}})
+		events = append(events, source.Event{Time: now.Add(-time.Duration(i) * time.Hour), Class: []string{"A", "B"}[i%2], Message: "m", Service: "shop", Transaction: "t", Release: "v1",
+			Cause: &source.Event{Class: "C"}, Frames: []source.Frame{{File: "/src/in.go", Line: 2, Function: "in", InApp: true}, {File: "/src/out.go", Line: 1, Function: "out", InApp: true}}})
 	}
 	o.Token, o.Organization, o.Issues, o.Now = "t", "acme", Issues(events), func() time.Time { return now }
 	o.Issues = append(o.Issues, Issue{ID: "9", Status: "resolved", Events: events[:1]})

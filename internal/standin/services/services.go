@@ -19,8 +19,8 @@ import (
 	"github.com/decantdev/decant/internal/standin/newrelic"
 	"github.com/decantdev/decant/internal/standin/sentry"
 	"github.com/decantdev/decant/internal/standin/slack"
-	"github.com/decantdev/decant/internal/triage/event"
 	"github.com/decantdev/decant/internal/triage/sample"
+	"github.com/decantdev/decant/internal/triage/source"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -70,9 +70,7 @@ func New(o Options) (*Server, error) {
 		return nil, fmt.Errorf("GitHub: %w", err)
 	}
 	first, second := split(events)
-	if s.NewRelic, err = newrelic.New(newrelic.Options{Key: newRelicKey, Account: account, Rows: newrelic.Rows(first), Now: now}); err != nil {
-		return nil, fmt.Errorf("New Relic: %w", err)
-	}
+	s.NewRelic = newrelic.New(newrelic.Options{Key: newRelicKey, Account: account, Rows: newrelic.Rows(first), Now: now})
 	s.Sentry = sentry.New(sentry.Options{Token: sentryToken, Organization: organization, Issues: sentry.Issues(second), PerSecond: 40})
 	s.Slack = slack.New(slack.Options{Token: slackToken, Channels: map[string]string{"C01": Channel[1:]}})
 	if o.Model != nil {
@@ -82,7 +80,7 @@ func New(o Options) (*Server, error) {
 }
 
 // split shares events out, by their services in the order of their names.
-func split(events []event.Event) (first, second []event.Event) {
+func split(events []source.Event) (first, second []source.Event) {
 	var names []string
 	for _, e := range events {
 		names = append(names, e.Service)

@@ -51,7 +51,7 @@ type Options struct {
 // A Reader reads the repositories. It is safe for concurrent use.
 type Reader struct {
 	repos []Repo
-	from  map[string]source
+	from  map[string]origin
 	cache *Cache
 	mask  func(string) string
 	whole bool
@@ -59,7 +59,7 @@ type Reader struct {
 
 // New returns a reader. An error names the repository that is wrong.
 func New(o Options) (*Reader, error) {
-	r := &Reader{repos: slices.Clone(o.Repos), from: map[string]source{}, cache: o.Cache, mask: o.Mask, whole: o.Whole}
+	r := &Reader{repos: slices.Clone(o.Repos), from: map[string]origin{}, cache: o.Cache, mask: o.Mask, whole: o.Whole}
 	if r.cache == nil {
 		r.cache = NewCache(CacheOptions{})
 	}
@@ -74,7 +74,7 @@ func New(o Options) (*Reader, error) {
 }
 
 // open returns where a repository is read from.
-func (r *Reader) open(repo Repo, client *github.Client) (source, error) {
+func (r *Reader) open(repo Repo, client *github.Client) (origin, error) {
 	switch {
 	case repo.Name == "" || strings.ContainsAny(repo.Name, "@ \t\n"):
 		return nil, errors.New("a repository needs a name without spaces and @, such as acme/shop")
@@ -112,8 +112,8 @@ func (r *Reader) Link(repo, sha, name string, line int) string {
 // Stats returns how often the cache of the reader had what was asked for.
 func (r *Reader) Stats() Stats { return r.cache.stats() }
 
-// A source is where the commits of one repository are read from. Commits are full SHAs. What does not exist is fs.ErrNotExist.
-type source interface {
+// An origin is where the commits of one repository are read from. Commits are full SHAs. What does not exist is fs.ErrNotExist.
+type origin interface {
 	// head returns the branch that stands for unknown commits, where none is named, and its commit.
 	head(ctx context.Context, branch string) (name, sha string, err error)
 
@@ -149,7 +149,7 @@ type historian interface {
 }
 
 // lookup returns the repository of a name and where it is read from.
-func (r *Reader) lookup(name string) (*Repo, source, error) {
+func (r *Reader) lookup(name string) (*Repo, origin, error) {
 	i := slices.IndexFunc(r.repos, func(repo Repo) bool { return repo.Name == name })
 	if i < 0 {
 		var names []string

@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/decantdev/decant/internal/triage/event"
+	"github.com/decantdev/decant/internal/triage/source"
 )
 
 func TestLocate(t *testing.T) {
@@ -42,7 +42,7 @@ func TestLocate(t *testing.T) {
 		{"", ""},
 	}
 	for _, tt := range tests {
-		repo, name, ok := r.Locate(event.Frame{File: tt.file})
+		repo, name, ok := r.Locate(source.Frame{File: tt.file})
 		if got := strings.TrimSpace(repo + " " + name); ok != (tt.want != "") || ok && got != tt.want {
 			t.Errorf("Locate(%q) = %q, %v; want %q", tt.file, got, ok, tt.want)
 		}
@@ -59,7 +59,7 @@ func TestFindBySuffix(t *testing.T) {
 		"/build/42/src/orders/price.go": "src/orders/price.go", "orders/price.go": "src/orders/price.go", "/build/util.go": "", "a/util.go": "src/a/util.go",
 		"/usr/lib/python3/json/decoder.py": "", "node_modules/price.go": "", "nothing.go": "", "/app/orders/price.go": "",
 	} {
-		if got, ok := r.Find(t.Context(), v, event.Frame{File: file}); ok != (want != "") || ok && got != want {
+		if got, ok := r.Find(t.Context(), v, source.Frame{File: file}); ok != (want != "") || ok && got != want {
 			t.Errorf("Find(%q) = %q, %v; want %q", file, got, ok, want)
 		}
 	}
@@ -484,7 +484,7 @@ func TestTwoRepositoriesMapOneFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 		for file, want := range map[string]bool{"/app/main.py": true, "/app/one.py": repo.Name == "acme/one", "/app/two.py": repo.Name == "acme/two"} {
-			if name, ok := r.Find(t.Context(), v, event.Frame{File: file}); ok != want {
+			if name, ok := r.Find(t.Context(), v, source.Frame{File: file}); ok != want {
 				t.Errorf("%s in %s: %q, %v", file, repo.Name, name, ok)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decantdev/decant/internal/triage/event"
+	"github.com/decantdev/decant/internal/triage/source"
 )
 
 // What a frame says leads to a file of the repository or to none, whatever it says.
@@ -18,7 +18,7 @@ func FuzzLocate(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, given, from, to string) {
 		r := &Reader{repos: []Repo{{Name: "a", Paths: []Mapping{{From: from, To: to}, {From: "github.com/acme/shop"}}}}}
-		repo, name, ok := r.Locate(event.Frame{File: given})
+		repo, name, ok := r.Locate(source.Frame{File: given})
 		if ok && (repo != "a" || !fs.ValidPath(name) || name == ".") {
 			t.Errorf("%q is %q", given, name)
 		}

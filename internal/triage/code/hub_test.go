@@ -12,7 +12,7 @@ import (
 
 	"github.com/decantdev/decant/internal/pace"
 	"github.com/decantdev/decant/internal/standin/github"
-	"github.com/decantdev/decant/internal/triage/event"
+	"github.com/decantdev/decant/internal/triage/source"
 )
 
 // served returns a stand-in for GitHub over a clone, and a reader of it.
@@ -79,7 +79,7 @@ func TestGitHubAnswersAsAClone(t *testing.T) {
 				return Answer{Text: text}, err
 			},
 			"find": func(r *Reader) (Answer, error) {
-				file, ok := r.Find(ctx, a, event.Frame{File: "/app/shop/cart.py"})
+				file, ok := r.Find(ctx, a, source.Frame{File: "/app/shop/cart.py"})
 				return Answer{Text: fmt.Sprint(file, ok)}, nil
 			},
 		} {

@@ -7,15 +7,15 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/internal/lazyregexp"
-	"github.com/decantdev/decant/internal/triage/event"
+	"github.com/decantdev/decant/internal/triage/source"
 )
 
 // Locate returns which file of which repository a frame is in, by the mappings of the repositories; of several the longest one counts.
 // It does not look whether there is such a file: Find does.
-func (r *Reader) Locate(f event.Frame) (repo, name string, ok bool) { return r.locate(f, "") }
+func (r *Reader) Locate(f source.Frame) (repo, name string, ok bool) { return r.locate(f, "") }
 
 // locate is Locate for which the mapping of one repository counts more than the same one of others: programs in containers are all in /app.
-func (r *Reader) locate(f event.Frame, own string) (repo, name string, ok bool) {
+func (r *Reader) locate(f source.Frame, own string) (repo, name string, ok bool) {
 	given := plainName(f.File)
 	longest := -1
 	for _, candidate := range r.repos {
@@ -80,7 +80,7 @@ var libraries = []string{"/site-packages/", "/dist-packages/", "node_modules/", 
 
 // Find returns which file of a version a frame is in: by the mappings of its repository, or else the one file whose name the frame's ends
 // with. It is false where there is none or more than one, and for files of libraries that no mapping names.
-func (r *Reader) Find(ctx context.Context, at Version, f event.Frame) (name string, ok bool) {
+func (r *Reader) Find(ctx context.Context, at Version, f source.Frame) (name string, ok bool) {
 	t, err := r.tree(ctx, at)
 	if err != nil {
 		return "", false

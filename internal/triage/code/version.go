@@ -143,13 +143,13 @@ func (r *Reader) tree(ctx context.Context, at Version) (*tree, error) {
 }
 
 // commit returns the commit of a tag or a SHA.
-func (r *Reader) commit(ctx context.Context, repo string, from source, name string) (string, error) {
+func (r *Reader) commit(ctx context.Context, repo string, from origin, name string) (string, error) {
 	return remember(ctx, r.cache, key("commit", repo, name), func(string) int64 { return 40 },
 		func(ctx context.Context) (string, error) { return from.commit(ctx, name) })
 }
 
 // head returns the default branch of a repository, and its commit.
-func (r *Reader) head(ctx context.Context, config *Repo, from source) (branch, sha string, err error) {
+func (r *Reader) head(ctx context.Context, config *Repo, from origin) (branch, sha string, err error) {
 	both, err := remember(ctx, r.cache, key("head", config.Name), func([2]string) int64 { return 100 },
 		func(ctx context.Context) (v [2]string, err error) {
 			v[0], v[1], err = from.head(ctx, config.Branch)

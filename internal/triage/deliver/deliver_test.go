@@ -24,7 +24,6 @@ import (
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/deliver"
 	"github.com/decantdev/decant/internal/triage/investigate"
-	"github.com/decantdev/decant/internal/triage/report"
 )
 
 func TestMain(m *testing.M) {
@@ -135,10 +134,10 @@ func (w *world) run(args ...string) string {
 }
 
 // report returns a report of a run with n errors with a cause, and one without.
-func (w *world) report(run string, n int) *report.Report {
-	r := &report.Report{Run: run, Began: w.now, Since: w.now.Add(-24 * time.Hour), Until: w.now, Model: "m"}
+func (w *world) report(run string, n int) *deliver.Report {
+	r := &deliver.Report{Run: run, Began: w.now, Since: w.now.Add(-24 * time.Hour), Until: w.now, Model: "m"}
 	for i := 1; i <= n+1; i++ {
-		e := report.Error{Case: investigate.Case{Number: i, Key: fmt.Sprintf("key%d", i), Class: "KeyError", Message: "'sku'", Transaction: fmt.Sprintf("POST /order%d", i), State: "new", Count: 12, First: w.now, Last: w.now}}
+		e := deliver.ReportedError{Case: investigate.Case{Number: i, Key: fmt.Sprintf("key%d", i), Class: "KeyError", Message: "'sku'", Transaction: fmt.Sprintf("POST /order%d", i), State: "new", Count: 12, First: w.now, Last: w.now}}
 		f := &investigate.Finding{Number: i, Iterations: 3, Limit: 7}
 		f.State, f.Confidence, f.Cause, f.Fix = investigate.RootCause, investigate.High, "The key sku is read as if it were always there.", "use get"
 		f.Evidence = []investigate.Evidence{{Repo: "acme/shop", SHA: w.sha, Path: "cart.py", Line: 2, Text: "    return o['sku']"}}
@@ -154,12 +153,12 @@ func (w *world) report(run string, n int) *report.Report {
 }
 
 // deliver sends a report.
-func (w *world) deliver(r *report.Report) (*deliver.Result, error) {
+func (w *world) deliver(r *deliver.Report) (*deliver.Result, error) {
 	return deliver.Run(w.Context(), w.o, r, w.box)
 }
 
 // must sends a report, all of it.
-func (w *world) must(r *report.Report) {
+func (w *world) must(r *deliver.Report) {
 	w.Helper()
 	if res, err := w.deliver(r); err != nil || len(res.Missing) > 0 {
 		w.Fatalf("%v, missing %q", err, res.Missing)
@@ -396,7 +395,7 @@ func TestWebhook(t *testing.T) {
 func TestNothingAndFailure(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	r := &report.Report{Run: "r1", Since: noon.Add(-24 * time.Hour), Until: noon}
+	r := &deliver.Report{Run: "r1", Since: noon.Add(-24 * time.Hour), Until: noon}
 	w.must(r)
 	r.Failed = "Sentry refuses the credential"
 	w.must(r)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-
-	"github.com/decantdev/decant/internal/triage/report"
 )
 
 // mostProofs is how many patches of a run are tried.
@@ -52,7 +50,7 @@ func ProofID(number int) string { return fmt.Sprintf("proof/%d", number) }
 const mostPrinted = 4000
 
 // proof tries the patch of an error and writes down what came of it.
-func (d *delivery) proof(ctx context.Context, id string, e *report.Error) (Entry, error) {
+func (d *delivery) proof(ctx context.Context, id string, e *ReportedError) (Entry, error) {
 	entry := Entry{Item: Item{ID: id, Kind: kindProof, Number: e.Number}, State: Done, Time: d.now().UTC()}
 	branch, refused, err := d.o.Try(ctx, e)
 	switch {
@@ -76,7 +74,7 @@ func (d *delivery) pull(ctx context.Context) error {
 	if d.draft == nil {
 		return nil
 	}
-	i := slices.IndexFunc(d.rep.Errors, func(e report.Error) bool { return e.Number == d.draft.Number })
+	i := slices.IndexFunc(d.rep.Errors, func(e ReportedError) bool { return e.Number == d.draft.Number })
 	if i < 0 {
 		return nil
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/internal/lazyregexp"
-	"github.com/decantdev/decant/internal/triage/report"
 )
 
 // A mark is what stands at the end of what we write on GitHub, unseen: which error it is about, by whose finding.
@@ -20,7 +19,7 @@ type mark struct {
 var markForm = lazyregexp.New(`<!-- decant-triage: error=([\w.:-]+) run=([\w.-]+)#(\d+) confidence=(\w+) -->`)
 
 // markOf returns the mark of an error of a run.
-func markOf(rep *report.Report, e *report.Error) mark {
+func markOf(rep *Report, e *ReportedError) mark {
 	m := mark{key: e.Key, run: rep.Run, number: fmt.Sprint(e.Number), confidence: "none"}
 	if e.Finding != nil {
 		m.confidence = string(e.Finding.Confidence)

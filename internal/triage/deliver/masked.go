@@ -5,12 +5,11 @@ import (
 
 	"github.com/decantdev/decant/internal/triage/investigate"
 	"github.com/decantdev/decant/internal/triage/mask"
-	"github.com/decantdev/decant/internal/triage/report"
 )
 
 // masked returns a report in which no secret and nothing personal is left. It is done before texts are cut, since half a secret is not known as
 // one. What sources and code say was masked when it was read; what a model has said of it was not.
-func masked(m *mask.Masker, rep *report.Report) *report.Report {
+func masked(m *mask.Masker, rep *Report) *Report {
 	out := *rep
 	out.Failed, out.Notices = m.Text(rep.Failed), texts(m, rep.Notices)
 	out.Errors = slices.Clone(rep.Errors)

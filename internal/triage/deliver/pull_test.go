@@ -13,8 +13,6 @@ import (
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/deliver"
-	"github.com/decantdev/decant/internal/triage/proof"
-	"github.com/decantdev/decant/internal/triage/report"
 )
 
 const patch = `diff --git a/sum.py b/sum.py
@@ -47,7 +45,7 @@ func (w *world) fixable() {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.o.Try = (&proof.Prover{Code: r, Repo: "acme/shop"}).Try
+	w.o.Try = (&deliver.Prover{Code: r, Repo: "acme/shop"}).Try
 }
 
 // Of a patch that is no pull request, or that could not be tried, the issue says the stage. What was printed is kept
@@ -66,11 +64,11 @@ func TestWhatIsPrintedStays(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.fixable()
-			w.o.Try = func(context.Context, *report.Error) (*deliver.Branch, *deliver.Refusal, error) {
+			w.o.Try = func(context.Context, *deliver.ReportedError) (*deliver.Branch, *deliver.Refusal, error) {
 				return nil, test.refused, test.err
 			}
 			rep := w.patched("r1")
-			rep.Errors[0].Trial = &report.Trial{Why: "It was tried before.", Printed: printed}
+			rep.Errors[0].Trial = &deliver.Trial{Why: "It was tried before.", Printed: printed}
 			w.must(rep)
 			all := w.issues()
 			if len(all) != 2 || !strings.Contains(all[0].Body, test.want) {
@@ -87,7 +85,7 @@ func TestWhatIsPrintedStays(t *testing.T) {
 }
 
 // patched returns a report with a patch for its first two errors.
-func (w *world) patched(run string) *report.Report {
+func (w *world) patched(run string) *deliver.Report {
 	r := w.report(run, 2)
 	for i := range r.Errors[:2] {
 		r.Errors[i].Finding.Patch, r.Errors[i].Finding.Evidence[0].Repo, r.Errors[i].Finding.Evidence[0].SHA = patch, "shop", w.sha

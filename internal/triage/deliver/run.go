@@ -9,7 +9,6 @@ import (
 
 	"github.com/decantdev/decant/internal/triage/investigate"
 	"github.com/decantdev/decant/internal/triage/mask"
-	"github.com/decantdev/decant/internal/triage/report"
 )
 
 // Options says where results go, and how.
@@ -18,8 +17,9 @@ type Options struct {
 	Slack    *Slack // nil: nothing is sent there
 	Hub      *Hub   // nil: likewise
 
-	// Try finds out whether a patch is worth a pull request. Nil: there are none.
-	Try Prover
+	// Try finds out whether the patch of an error applies, builds, passes the tests, and has a test that fails without it:
+	// see Prover. A refusal says why not. Nil: there are no pull requests.
+	Try func(ctx context.Context, e *ReportedError) (*Branch, *Refusal, error)
 
 	// Show is told of each item in place of its being sent. What is at GitHub is read where Hub is there. Nil: items are sent.
 	Show func(Item)
@@ -27,10 +27,6 @@ type Options struct {
 	Now  func() time.Time                                 // nil: time.Now
 	Rest func(ctx context.Context, d time.Duration) error // waits; nil: by the clock
 }
-
-// A Prover finds out whether the patch of an error applies, builds, passes the tests, and brings a test that fails
-// without it. A refusal says why not.
-type Prover func(ctx context.Context, e *report.Error) (*Branch, *Refusal, error)
 
 // A Refusal is why a patch is not worth a pull request.
 type Refusal struct {
@@ -49,7 +45,7 @@ type delivery struct {
 	courier
 	o     Options
 	mask  mask.Masker
-	rep   *report.Report
+	rep   *Report
 	out   Result
 	links links
 	tries map[int]string // by the number of an error, what came of trying its patch
@@ -57,7 +53,7 @@ type delivery struct {
 }
 
 // Run sends what a run has found, as far as it was not sent before. An error is that of the box. What could not be sent is in the result: call it again.
-func Run(ctx context.Context, o Options, rep *report.Report, box Box) (*Result, error) {
+func Run(ctx context.Context, o Options, rep *Report, box Box) (*Result, error) {
 	o.Settings.Issues.fill()
 	d := &delivery{courier: courier{box: box, now: o.Now, rest: o.Rest}, o: o, links: links{issues: map[int]string{}}, tries: map[int]string{}}
 	d.rep = masked(&d.mask, rep)
@@ -228,7 +224,7 @@ func (d *delivery) one(ctx context.Context, it Item) error {
 }
 
 // idOf returns the id of what is said of an error at GitHub.
-func idOf(e *report.Error) string {
+func idOf(e *ReportedError) string {
 	if e.Number == 0 {
 		return "issue/" + e.Key
 	}
@@ -236,7 +232,7 @@ func idOf(e *report.Error) string {
 }
 
 // about returns what is said of an error at GitHub; nil: nothing.
-func (d *delivery) about(e *report.Error, there []ours) *Item {
+func (d *delivery) about(e *ReportedError, there []ours) *Item {
 	m := markOf(d.rep, e)
 	it := &Item{ID: idOf(e), Number: e.Number, To: d.o.Settings.Issues.Repo, Marker: m.String(), Labels: d.o.Settings.Issues.Labels}
 	i := slices.IndexFunc(there, func(o ours) bool { return !o.pull && o.key == e.Key && o.open })
@@ -260,7 +256,7 @@ func (d *delivery) about(e *report.Error, there []ours) *Item {
 }
 
 // worthy reports whether a finding becomes an issue: one with a cause, of which the agent is not unsure.
-func worthy(e *report.Error) bool {
+func worthy(e *ReportedError) bool {
 	f := e.Finding
 	return f != nil && f.State == investigate.RootCause && f.Confidence != investigate.Low && f.Cause != ""
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decantdev/decant/internal/triage/deliver"
 	"github.com/decantdev/decant/internal/triage/investigate"
-	"github.com/decantdev/decant/internal/triage/report"
 )
 
 // planted returns 200 made-up secrets and personal data, with a text around each as a program or a model might write it.
@@ -77,7 +77,7 @@ func TestNothingLeaksOfAll(t *testing.T) {
 }
 
 // plant puts texts wherever an error and its finding hold words.
-func plant(e *report.Error, text func(int) string) {
+func plant(e *deliver.ReportedError, text func(int) string) {
 	e.Message, e.Transaction, e.Owner, e.Release = text(0)+"\n"+text(1), "POST /order?"+text(2), "@acme "+text(3), "v1 "+text(4)
 	f := e.Finding
 	f.Cause, f.Fix, f.Patch, f.Next = text(5), text(6), "+x = 1 # "+text(7), []string{text(8)}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/decantdev/decant/internal/triage/report"
 )
 
 // How long texts may be, in characters. GitHub refuses bodies of more than 65,536, and titles of more than 256; Slack cuts messages behind
@@ -42,7 +40,7 @@ func quiet(text string) string {
 }
 
 // titleOf returns the title of an issue.
-func titleOf(e *report.Error) string {
+func titleOf(e *ReportedError) string {
 	text := e.Name()
 	if line := strings.TrimSpace(strings.SplitN(e.Message, "\n", 2)[0]); line != "" {
 		text += ": " + line
@@ -51,16 +49,16 @@ func titleOf(e *report.Error) string {
 }
 
 // issueText returns the body of an issue, without its mark.
-func issueText(rep *report.Report, e *report.Error, proof string) string {
+func issueText(rep *Report, e *ReportedError, proof string) string {
 	text := quiet(e.Body())
 	if e.Finding.Patch != "" {
-		text += "\n\nA patch that was suggested. " + cmp.Or(proof, "Nobody has tried it.") + "\n\n" + report.Fence(cut(e.Finding.Patch, mostPatch))
+		text += "\n\nA patch that was suggested. " + cmp.Or(proof, "Nobody has tried it.") + "\n\n" + Fence(cut(e.Finding.Patch, mostPatch))
 	}
 	text = cut(text, mostBody)
 	return text + fmt.Sprintf("\n\n---\nFound by decant triage, run %s. Close it as completed if that was the cause, as not planned if it was not: later runs learn from it.", rep.Run) + simulated(rep)
 }
 
-func simulated(rep *report.Report) string {
+func simulated(rep *Report) string {
 	if rep.Simulated {
 		return " The model is a stand-in: what it finds says nothing about what a real one would."
 	}
@@ -68,17 +66,17 @@ func simulated(rep *report.Report) string {
 }
 
 // again returns the comment on the issue of an error that has happened again.
-func again(rep *report.Report, e *report.Error, o *ours) string {
+func again(rep *Report, e *ReportedError, o *ours) string {
 	text := fmt.Sprintf("It happened again: %s, last %s.", e.Happened(), e.Last.UTC().Format("2006-01-02 15:04 MST"))
 	if !o.open {
 		text = fmt.Sprintf("**This error is back.** The issue was closed on %s; since then it has happened: %s, last %s.", o.closed.UTC().Format("2006-01-02"), e.Happened(), e.Last.UTC().Format("2006-01-02 15:04 MST"))
 		text += " Reopen the issue if it is not another cause."
 	}
 	if e.Release != "" {
-		text += " Release " + quiet(report.Plain(e.Release)) + "."
+		text += " Release " + quiet(Plain(e.Release)) + "."
 	}
 	if f := e.Finding; f != nil && f.Cause != "" {
-		text += "\n\nThis run has found (" + strings.ToLower(e.Verdict()) + "): " + quiet(report.Plain(f.Cause))
+		text += "\n\nThis run has found (" + strings.ToLower(e.Verdict()) + "): " + quiet(Plain(f.Cause))
 	}
 	return cut(text, mostBody) + fmt.Sprintf("\n\n(decant triage, run %s)", rep.Run)
 }
@@ -108,7 +106,7 @@ func (l *links) of(number int) (text string) {
 }
 
 // runText returns the message about a run, in Slack's markup.
-func runText(rep *report.Report, l *links, threads bool) string {
+func runText(rep *Report, l *links, threads bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "*Triage of %s*\n%s\n", rep.Until.UTC().Format("2006-01-02 15:04 MST"), said(rep.Headline()))
 	left := 0
@@ -135,7 +133,7 @@ func runText(rep *report.Report, l *links, threads bool) string {
 }
 
 // errorText returns the reply about an error, in Slack's markup.
-func errorText(e *report.Error, l *links) string {
+func errorText(e *ReportedError, l *links) string {
 	f := e.Finding
 	var b strings.Builder
 	fmt.Fprintf(&b, "*%d. %s*\n", e.Number, said(e.Title()))
@@ -166,8 +164,8 @@ func errorText(e *report.Error, l *links) string {
 }
 
 // pullText returns the body of a pull request, without its mark.
-func pullText(rep *report.Report, e *report.Error, issue string) string {
-	text := quiet(report.Plain(e.Finding.Cause)) + "\n\n"
+func pullText(rep *Report, e *ReportedError, issue string) string {
+	text := quiet(Plain(e.Finding.Cause)) + "\n\n"
 	if issue != "" {
 		text += "For " + issue + "\n\n"
 	}

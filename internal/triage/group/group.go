@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/internal/lazyregexp"
-	"github.com/decantdev/decant/internal/triage/event"
+	"github.com/decantdev/decant/internal/triage/source"
 )
 
 // By says what makes events the same error.
@@ -38,8 +38,8 @@ type Group struct {
 	Count  int            `json:"count"`
 	First  time.Time      `json:"first"`
 	Last   time.Time      `json:"last"`
-	Newest event.Event    `json:"newest"`           // the event that happened last
-	Others []event.Event  `json:"others,omitempty"` // some of the other ones, the newest first
+	Newest source.Event   `json:"newest"`           // the event that happened last
+	Others []source.Event `json:"others,omitempty"` // some of the other ones, the newest first
 	Days   map[string]int `json:"days"`             // events by day, "2026-11-24"
 
 	State State   `json:"state"` // State.Of
@@ -50,7 +50,7 @@ type Group struct {
 const kept = 9
 
 // Events puts events into groups, in the order in which they come first.
-func Events(events []event.Event, by By) []*Group {
+func Events(events []source.Event, by By) []*Group {
 	var out []*Group
 	known := map[string]*Group{}
 	for i := range events {
@@ -68,7 +68,7 @@ func Events(events []event.Event, by By) []*Group {
 }
 
 // add adds an event.
-func (g *Group) add(e *event.Event) {
+func (g *Group) add(e *source.Event) {
 	g.Count++
 	g.Days[e.Time.UTC().Format(time.DateOnly)]++
 	if g.Count == 1 || e.Time.Before(g.First) {
@@ -80,7 +80,7 @@ func (g *Group) add(e *event.Event) {
 			older = g.Newest
 		}
 		g.Others = append(g.Others, older)
-		slices.SortStableFunc(g.Others, func(a, b event.Event) int { return b.Time.Compare(a.Time) })
+		slices.SortStableFunc(g.Others, func(a, b source.Event) int { return b.Time.Compare(a.Time) })
 		g.Others = g.Others[:min(len(g.Others), kept)]
 	}
 	if g.Count == 1 || !e.Time.Before(g.Last) {
@@ -94,14 +94,14 @@ const nearTop = 3
 
 // Key returns what an event has in common with others that are the same error: a hash. The number of a line is no part of it, since it changes with
 // every release.
-func Key(e *event.Event, by By) string {
+func Key(e *source.Event, by By) string {
 	parts := []string{e.Service, e.Class}
 	if by == ByTransaction {
 		return hash(append(parts, e.Transaction))
 	}
-	frames := place(e.Frames, func(f event.Frame) bool { return f.InApp })
+	frames := place(e.Frames, func(f source.Frame) bool { return f.InApp })
 	if len(frames) == 0 {
-		frames = place(e.Frames, func(event.Frame) bool { return true })
+		frames = place(e.Frames, func(source.Frame) bool { return true })
 	}
 	if len(frames) == 0 { // nothing but the message and the transaction tells errors apart
 		frames = []string{Normal(e.Transaction)}
@@ -114,7 +114,7 @@ func Key(e *event.Event, by By) string {
 }
 
 // place returns file and function of the first frames that are wanted.
-func place(frames []event.Frame, wanted func(event.Frame) bool) (out []string) {
+func place(frames []source.Frame, wanted func(source.Frame) bool) (out []string) {
 	for _, f := range frames {
 		if !wanted(f) || f.File == "" && f.Function == "" {
 			continue

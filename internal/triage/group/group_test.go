@@ -9,28 +9,28 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/decantdev/decant/internal/triage/event"
 	"github.com/decantdev/decant/internal/triage/group"
+	"github.com/decantdev/decant/internal/triage/source"
 )
 
 var day = time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 
 // own returns a call stack in the program's own code.
-func own(places ...string) (out []event.Frame) {
+func own(places ...string) (out []source.Frame) {
 	for i, p := range places {
-		out = append(out, event.Frame{File: p, Line: 10 + i, Function: "f", InApp: !strings.HasPrefix(p, "lib/")})
+		out = append(out, source.Frame{File: p, Line: 10 + i, Function: "f", InApp: !strings.HasPrefix(p, "lib/")})
 	}
 	return out
 }
 
 // Events of one error differ in their values, in the lines of another release, and in what libraries are in between; other errors differ in more.
 func TestKey(t *testing.T) {
-	base := event.Event{Service: "shop", Class: "KeyError", Message: "no order 4711 of ada@example.com at 10.0.0.1:8080", Transaction: "POST /order/4711", Frames: own("lib/a.py", "/app/shop/order.py", "/app/shop/web.py")}
-	for name, change := range map[string]func(*event.Event){
-		"a number": func(e *event.Event) { e.Message = "no order 12 of ada@example.com at 10.0.0.1:8080" }, "an address": func(e *event.Event) { e.Message = "no order 4711 of bob@x.org at 10.9.8.7:1" },
-		"a line": func(e *event.Event) { e.Frames = slices.Clone(e.Frames); e.Frames[1].Line = 99 }, "a library": func(e *event.Event) { e.Frames = own("lib/b.py", "/app/shop/order.py", "/app/shop/web.py") },
-		"a machine": func(e *event.Event) { e.Frames = own("lib/a.py", "/srv/x/shop/order.py", "/srv/x/shop/web.py") }, "a transaction": func(e *event.Event) { e.Transaction = "GET /" },
-		"a time": func(e *event.Event) { e.Time = day },
+	base := source.Event{Service: "shop", Class: "KeyError", Message: "no order 4711 of ada@example.com at 10.0.0.1:8080", Transaction: "POST /order/4711", Frames: own("lib/a.py", "/app/shop/order.py", "/app/shop/web.py")}
+	for name, change := range map[string]func(*source.Event){
+		"a number": func(e *source.Event) { e.Message = "no order 12 of ada@example.com at 10.0.0.1:8080" }, "an address": func(e *source.Event) { e.Message = "no order 4711 of bob@x.org at 10.9.8.7:1" },
+		"a line": func(e *source.Event) { e.Frames = slices.Clone(e.Frames); e.Frames[1].Line = 99 }, "a library": func(e *source.Event) { e.Frames = own("lib/b.py", "/app/shop/order.py", "/app/shop/web.py") },
+		"a machine": func(e *source.Event) { e.Frames = own("lib/a.py", "/srv/x/shop/order.py", "/srv/x/shop/web.py") }, "a transaction": func(e *source.Event) { e.Transaction = "GET /" },
+		"a time": func(e *source.Event) { e.Time = day },
 	} {
 		e := base
 		change(&e)
@@ -38,9 +38,9 @@ func TestKey(t *testing.T) {
 			t.Errorf("%s makes it another error", name)
 		}
 	}
-	for name, change := range map[string]func(*event.Event){
-		"class": func(e *event.Event) { e.Class = "IndexError" }, "words": func(e *event.Event) { e.Message = "no customer 4711 of ada@example.com at 10.0.0.1:8080" }, "service": func(e *event.Event) { e.Service = "mail" },
-		"file": func(e *event.Event) { e.Frames = own("lib/a.py", "/app/shop/cart.py", "/app/shop/web.py") }, "cause": func(e *event.Event) { e.Cause = &event.Event{Class: "OSError"} },
+	for name, change := range map[string]func(*source.Event){
+		"class": func(e *source.Event) { e.Class = "IndexError" }, "words": func(e *source.Event) { e.Message = "no customer 4711 of ada@example.com at 10.0.0.1:8080" }, "service": func(e *source.Event) { e.Service = "mail" },
+		"file": func(e *source.Event) { e.Frames = own("lib/a.py", "/app/shop/cart.py", "/app/shop/web.py") }, "cause": func(e *source.Event) { e.Cause = &source.Event{Class: "OSError"} },
 	} {
 		e := base
 		change(&e)
@@ -81,9 +81,9 @@ func FuzzNormal(f *testing.F) {
 }
 
 func TestEvents(t *testing.T) {
-	var all []event.Event
+	var all []source.Event
 	for i := range 30 {
-		all = append(all, event.Event{Time: day.Add(time.Duration(i*37%30) * time.Hour), Class: "E", Message: fmt.Sprint("n ", i)}, event.Event{Time: day, Class: "F"})
+		all = append(all, source.Event{Time: day.Add(time.Duration(i*37%30) * time.Hour), Class: "E", Message: fmt.Sprint("n ", i)}, source.Event{Time: day, Class: "F"})
 	}
 	gs := group.Events(all, group.ByFingerprint)
 	if len(gs) != 2 || gs[0].Class != "E" || gs[0].Count != 30 || !gs[0].First.Equal(day) || !gs[0].Last.Equal(day.Add(29*time.Hour)) || !gs[0].Newest.Time.Equal(gs[0].Last) || len(gs[0].Others) != 9 ||
@@ -131,9 +131,9 @@ func TestState(t *testing.T) {
 // What is remembered of an error does not depend on how often the same window was looked at, and holds four weeks.
 func TestRemember(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var all []event.Event
+		var all []source.Event
 		for range rapid.IntRange(1, 40).Draw(t, "events") {
-			all = append(all, event.Event{Class: "E", Time: day.Add(time.Duration(rapid.IntRange(-24*40, 24).Draw(t, "hour")) * time.Hour)})
+			all = append(all, source.Event{Class: "E", Time: day.Add(time.Duration(rapid.IntRange(-24*40, 24).Draw(t, "hour")) * time.Hour)})
 		}
 		g := group.Events(all, group.ByFingerprint)[0]
 		once := group.Remember(g, nil)
@@ -178,11 +178,11 @@ func TestIgnore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		e    event.Event
+		e    source.Event
 		want bool
 	}{
-		{event.Event{Class: "ActionController::RoutingError"}, true}, {event.Event{Class: "RoutingErrors"}, false}, {event.Event{Class: "Net::ReadTimeout", Message: "execution expired"}, true},
-		{event.Event{Class: "Net::ReadTimeout", Message: "other"}, false}, {event.Event{}, false},
+		{source.Event{Class: "ActionController::RoutingError"}, true}, {source.Event{Class: "RoutingErrors"}, false}, {source.Event{Class: "Net::ReadTimeout", Message: "execution expired"}, true},
+		{source.Event{Class: "Net::ReadTimeout", Message: "other"}, false}, {source.Event{}, false},
 	} {
 		if _, got := list.Ignores(&c.e); got != c.want {
 			t.Errorf("%+v: %v", c.e, got)
@@ -202,13 +202,13 @@ func TestIgnore(t *testing.T) {
 
 // Top three errors, three traces, stacks of 500 characters.
 func TestTraces(t *testing.T) {
-	var all []event.Event
+	var all []source.Event
 	for i := range 12 {
-		var frames []event.Frame
+		var frames []source.Frame
 		for j := range 40 {
-			frames = append(frames, event.Frame{File: fmt.Sprintf("/app/some/folder/file%d.py", j), Line: i % 5, Function: "function"})
+			frames = append(frames, source.Frame{File: fmt.Sprintf("/app/some/folder/file%d.py", j), Line: i % 5, Function: "function"})
 		}
-		all = append(all, event.Event{Time: day.Add(time.Duration(i) * time.Minute), Class: "E", Message: fmt.Sprint("message ", i%4), Frames: frames, Cause: &event.Event{Class: "OSError", Message: "disk full"}})
+		all = append(all, source.Event{Time: day.Add(time.Duration(i) * time.Minute), Class: "E", Message: fmt.Sprint("message ", i%4), Frames: frames, Cause: &source.Event{Class: "OSError", Message: "disk full"}})
 	}
 	text := group.Events(all, group.ByTransaction)[0].Traces()
 	if strings.Count(text, "- message") != 3 || strings.Count(text, "- /app") != 3 || !strings.Contains(text, "Caused by OSError: disk full") {

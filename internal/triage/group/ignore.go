@@ -9,7 +9,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
-	"github.com/decantdev/decant/internal/triage/event"
+	"github.com/decantdev/decant/internal/triage/source"
 )
 
 // An Ignored is a rule for events that nobody wants to hear of. All that it names must fit.
@@ -87,7 +87,7 @@ func stars(pattern string) *regexp.Regexp {
 }
 
 // Ignores reports whether nobody wants to hear of an event, and by which rule.
-func (l IgnoreList) Ignores(e *event.Event) (*Ignored, bool) {
+func (l IgnoreList) Ignores(e *source.Event) (*Ignored, bool) {
 	for i := range l {
 		r := &l[i]
 		if r.class.MatchString(e.Class) && r.transaction.MatchString(e.Transaction) && r.message.MatchString(e.Message) {

@@ -209,3 +209,16 @@ func severity(g *Group) float64 {
 	}
 	return .7
 }
+
+// JudgedBy returns which issue or pull request judged the newest finding; empty: a person typed it, or nobody did.
+func (k *Known) JudgedBy() string {
+	if k.Found == nil {
+		return ""
+	}
+	for _, j := range k.Judged {
+		if j.Run == k.Found.Run && j.Number == k.Found.Number && j.By != "feedback" {
+			return j.By
+		}
+	}
+	return ""
+}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/decantdev/decant/internal/triage/event"
+	"github.com/decantdev/decant/internal/triage/source"
 )
 
 // How much of a group's events is told.
@@ -19,15 +19,15 @@ const (
 // behind it. What it returns is not masked.
 func (g *Group) Traces() string {
 	var b strings.Builder
-	all := append([]event.Event{g.Newest}, g.Others...)
-	messages := frequent(all, func(e *event.Event) string { return e.Message })
+	all := append([]source.Event{g.Newest}, g.Others...)
+	messages := frequent(all, func(e *source.Event) string { return e.Message })
 	if len(messages) > 1 {
 		b.WriteString("Messages:\n")
 		for _, m := range messages[:min(len(messages), mostErrors)] {
 			fmt.Fprintf(&b, "- %s\n", m)
 		}
 	}
-	stacks := frequent(all, func(e *event.Event) string { return stack(e.Frames) })
+	stacks := frequent(all, func(e *source.Event) string { return stack(e.Frames) })
 	if len(stacks) > 1 {
 		b.WriteString("Call stacks that differ:\n")
 		for _, s := range stacks[:min(len(stacks), mostTraces)] {
@@ -41,7 +41,7 @@ func (g *Group) Traces() string {
 }
 
 // frequent returns the texts that are not empty, the most frequent first.
-func frequent(events []event.Event, text func(*event.Event) string) (out []string) {
+func frequent(events []source.Event, text func(*source.Event) string) (out []string) {
 	count := map[string]int{}
 	for i := range events {
 		t := text(&events[i])
@@ -57,7 +57,7 @@ func frequent(events []event.Event, text func(*event.Event) string) (out []strin
 }
 
 // stack writes a call stack in at most 500 characters.
-func stack(frames []event.Frame) string {
+func stack(frames []source.Frame) string {
 	var parts []string
 	n := 0
 	for i, f := range frames {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/decantdev/decant/internal/triage/event"
+	"github.com/decantdev/decant/internal/triage/source"
 )
 
 // A Case is an error to investigate. Its texts are masked: they are sent to a model.
@@ -25,8 +25,8 @@ type Case struct {
 	First time.Time `json:"first"`
 	Last  time.Time `json:"last"`
 
-	Frames []event.Frame `json:"frames,omitempty"` // of the newest event, innermost first
-	Traces string        `json:"traces,omitzero"`  // of several events, summarised
+	Frames []source.Frame `json:"frames,omitempty"` // of the newest event, innermost first
+	Traces string         `json:"traces,omitzero"`  // of several events, summarised
 
 	Notices []string `json:"notices,omitempty"` // what is to be known of its code, such as that the commit is a guess
 	Notes   []Note   `json:"notes,omitempty"`   // what is known from elsewhere
@@ -123,7 +123,7 @@ func quote(text string) string {
 const mostFrames = 30
 
 // stack writes a call stack.
-func stack(frames []event.Frame) string {
+func stack(frames []source.Frame) string {
 	var b strings.Builder
 	for i, f := range frames {
 		if i == mostFrames {

@@ -4,7 +4,6 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/internal/triage/code"
-	"github.com/decantdev/decant/internal/triage/layer"
 )
 
 // An Effect is what a layer has kept out of the prompts of an investigation, negative where it has brought something in, under the assumption that the model
@@ -24,17 +23,17 @@ type Effects struct {
 }
 
 // Of returns the effect of a layer; false: it changes no prompt, or what it does to them cannot be told from the prompts that there were.
-func (e *Effects) Of(l layer.Layer) (Effect, bool) {
+func (e *Effects) Of(l Layer) (Effect, bool) {
 	switch l {
-	case layer.Caps:
+	case LayerCaps:
 		return e.Caps, true
-	case layer.Editing:
+	case LayerEditing:
 		return e.Editing, true
-	case layer.Compaction:
+	case LayerCompaction:
 		return e.Compaction, true
-	case layer.CrossError:
+	case LayerCrossError:
 		return e.CrossError, true
-	case layer.Prior:
+	case LayerPrior:
 		return e.Prior, true
 	}
 	return Effect{}, false

@@ -14,8 +14,6 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/triage/code"
-	"github.com/decantdev/decant/internal/triage/effort"
-	"github.com/decantdev/decant/internal/triage/layer"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
@@ -45,7 +43,7 @@ type Options struct {
 	LongCache bool             // prompts are kept by the provider for an hour
 	LongFixed bool             // instructions and tools are: what all investigations begin with
 	Thinking  bool             // the model thinks before its answers, less and less, by the class of the error
-	Off       layer.Set        // context layers that are switched off
+	Off       LayerSet         // context layers that are switched off
 
 	Catalog *token.Catalog // nil: the built-in one
 	Now     func() time.Time
@@ -104,7 +102,7 @@ type Scope struct {
 func (v *Investigator) Investigate(ctx context.Context, id string, c *Case, in Scope, earlier []Summary, heard func(agent.Event)) (*Finding, error) {
 	began := v.o.Now()
 	seen := &code.Seen{}
-	e := effort.Of(c.Class)
+	e := effortOf(c.Class)
 	reads := (&code.Tools{Reader: v.o.Code, Seen: seen, Versions: in.Versions, Window: in.Window}).Tools()
 	a, err := v.agent(e, v.tools(reads, in, seen))
 	if err != nil {
@@ -114,7 +112,7 @@ func (v *Investigator) Investigate(ctx context.Context, id string, c *Case, in S
 	if err != nil {
 		return nil, err
 	}
-	if !v.o.Off.On(layer.CrossError) {
+	if !v.o.Off.On(LayerCrossError) {
 		earlier = nil
 	}
 	work, effects := Work{Earlier: min(len(earlier), mostEarlier), Prior: c.prior()}, tally{earlier: len(told(earlier)), prior: c.priorSize()}
@@ -158,13 +156,13 @@ func (v *Investigator) tools(reads []agent.Tool, in Scope, seen *code.Seen) []ag
 }
 
 // agent returns the agent for errors that take an effort.
-func (v *Investigator) agent(e effort.Effort, tools []agent.Tool) (*agent.Agent, error) {
+func (v *Investigator) agent(e effort, tools []agent.Tool) (*agent.Agent, error) {
 	o := agent.Options{
 		Model: v.o.Model, System: system, Tools: tools, Engine: v.o.Engine, Journals: v.o.Journals, Tenant: v.o.Tenant,
 		MaxTokens: mostAnswer, MostResult: mostResult, WrapUp: wrapUp, Catalog: v.o.Catalog, Now: v.o.Now,
 		Permit: agent.Unattended(nil, func(*agent.Call) string { return "nobody can be asked here" }),
 	}
-	if !v.o.Off.On(layer.Caps) {
+	if !v.o.Off.On(LayerCaps) {
 		o.MostResult = code.MostWhole
 	}
 	v.limits(&o, e)
@@ -194,7 +192,7 @@ func (v *Investigator) session(ctx context.Context, a *agent.Agent, id string) (
 func (v *Investigator) Ask(ctx context.Context, id, text string, in Scope, heard func(agent.Event)) error {
 	seen := &code.Seen{}
 	reads := &code.Tools{Reader: v.o.Code, Seen: seen, Versions: in.Versions, Window: in.Window}
-	a, err := v.agent(effort.Of(""), v.tools(reads.Tools(), in, seen))
+	a, err := v.agent(effortOf(""), v.tools(reads.Tools(), in, seen))
 	if err != nil {
 		return err
 	}

@@ -4,8 +4,6 @@ import (
 	"cmp"
 
 	"github.com/decantdev/decant/agent"
-	"github.com/decantdev/decant/internal/triage/effort"
-	"github.com/decantdev/decant/internal/triage/layer"
 	"github.com/decantdev/decant/preset"
 )
 
@@ -16,15 +14,15 @@ const (
 )
 
 // limits sets what limits an investigation, as far as its layers are on.
-func (v *Investigator) limits(a *agent.Options, e effort.Effort) {
+func (v *Investigator) limits(a *agent.Options, e effort) {
 	a.Turns = v.iterations(e)
-	if v.o.Off.On(layer.Budget) {
+	if v.o.Off.On(LayerBudget) {
 		a.Budget, a.Allowance = agent.Budget{Tokens: cmp.Or(v.o.Budget, DefaultBudget)}, v.o.Allowance
 	}
 	a.Thinking = v.thinking(e)
 	a.Preset = staged(v.o.Preset, v.o.Off)
 	switch {
-	case !v.o.Off.On(layer.PromptCache):
+	case !v.o.Off.On(LayerPromptCache):
 		a.Unmarked = true
 	case v.o.LongCache:
 		a.LongCache = true
@@ -34,20 +32,20 @@ func (v *Investigator) limits(a *agent.Options, e effort.Effort) {
 }
 
 // iterations returns how many answers an error is worth.
-func (v *Investigator) iterations(e effort.Effort) int {
-	if v.o.Off.On(layer.Iterations) {
-		return e.Iterations
+func (v *Investigator) iterations(e effort) int {
+	if v.o.Off.On(LayerIterations) {
+		return e.iterations
 	}
 	return plainIterations
 }
 
 // thinking returns how much the model may think about an error, nil where it does not.
-func (v *Investigator) thinking(e effort.Effort) agent.Schedule {
+func (v *Investigator) thinking(e effort) agent.Schedule {
 	switch {
 	case !v.o.Thinking:
 		return nil
-	case v.o.Off.On(layer.Thinking):
-		return agent.Fading(e.Complexity.Thinking())
+	case v.o.Off.On(LayerThinking):
+		return agent.Fading(e.complexity.thinking())
 	}
 	return agent.Steady(plainThinking)
 }
@@ -64,15 +62,15 @@ func allowed(s agent.Schedule, iterations, limit int) (n int) {
 }
 
 // staged returns a preset without the stages that are off.
-func staged(p *preset.Preset, off layer.Set) *preset.Preset {
+func staged(p *preset.Preset, off LayerSet) *preset.Preset {
 	if p == nil {
 		return nil
 	}
 	out := *p
-	if !off.On(layer.Editing) {
+	if !off.On(LayerEditing) {
 		out.Native.Editing = preset.Editing{}
 	}
-	if !off.On(layer.Compaction) {
+	if !off.On(LayerCompaction) {
 		out.Native.Compaction, out.Trigger.Answers = preset.Compaction{}, 0
 	}
 	return &out

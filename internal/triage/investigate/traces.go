@@ -11,8 +11,7 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/internal/triage/code"
-	"github.com/decantdev/decant/internal/triage/event"
-	"github.com/decantdev/decant/internal/triage/layer"
+	"github.com/decantdev/decant/internal/triage/source"
 )
 
 // A Tracer is a source of errors that keeps what requests did that have failed.
@@ -20,7 +19,7 @@ type Tracer interface {
 	Name() string
 
 	// Trace returns what the request did that has failed at a time, by the id of its trace. What it does not know is an empty trace.
-	Trace(ctx context.Context, id string, at time.Time) (event.Trace, error)
+	Trace(ctx context.Context, id string, at time.Time) (source.Trace, error)
 }
 
 // A TraceRef names the trace of a request in which an error happened.
@@ -41,7 +40,7 @@ func (v *Investigator) traces(refs []TraceRef, seen *code.Seen) agent.Tool {
 				return agent.Result{}, errors.New(v.masked(err.Error()))
 			}
 			most := code.MostTraces
-			if !v.o.Off.On(layer.Caps) {
+			if !v.o.Off.On(LayerCaps) {
 				most = code.MostWhole
 			}
 			text = quote(v.masked(text))
@@ -81,7 +80,7 @@ func (v *Investigator) traced(ctx context.Context, refs []TraceRef) (string, err
 }
 
 // writeTrace writes what a request did.
-func writeTrace(b *strings.Builder, t *event.Trace) {
+func writeTrace(b *strings.Builder, t *source.Trace) {
 	for i := range t.Errors {
 		for e := &t.Errors[i]; e != nil; e = e.Cause {
 			if e != &t.Errors[i] {

@@ -12,13 +12,8 @@ package mask
 import (
 	"crypto/sha256"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
-
-	"github.com/decantdev/decant/internal/secret"
-	"github.com/decantdev/decant/internal/triage/event"
 )
 
 // A Masker masks what belongs to one run. The zero value is ready, for use by many at once. It keeps hashes of what it has found and
@@ -34,49 +29,6 @@ func (m *Masker) Text(text string) string { return m.replace(text, find(text, fa
 
 // Code masks source code: values behind telling names are masked between quotes only, since others are names of the program.
 func (m *Masker) Code(text string) string { return m.replace(text, find(text, true)) }
-
-// Event returns an event without secrets and personal data, its causes too. The event that is given stays as it is.
-func (m *Masker) Event(e event.Event) event.Event {
-	e.Class, e.Message, e.Transaction = m.Text(e.Class), m.Text(e.Message), m.Text(e.Transaction)
-	e.Service, e.Environment, e.Release, e.URL = m.Text(e.Service), m.Text(e.Environment), m.Text(e.Release), m.Text(e.URL)
-	e.Frames = slices.Clone(e.Frames)
-	for i := range e.Frames {
-		e.Frames[i].File, e.Frames[i].Function = m.Code(e.Frames[i].File), m.Code(e.Frames[i].Function)
-	}
-	if e.Attributes != nil {
-		masked := make(map[string]string, len(e.Attributes))
-		for name, value := range e.Attributes {
-			masked[m.Text(name)] = m.value(name, value)
-		}
-		e.Attributes = masked
-	}
-	if e.Cause != nil {
-		cause := m.Event(*e.Cause)
-		e.Cause = &cause
-	}
-	return e
-}
-
-// value masks the value of an attribute, whose name may tell what it is.
-func (m *Masker) value(name, value string) string {
-	if kind := kindOf(name); kind != "" && value != "" && !nothing(value) {
-		return m.placeholder(kind, value)
-	}
-	head := name + "=" // package secret judges a value by its name
-	for _, f := range secret.Find(head + value) {
-		if f.Start == len(head) && f.End == len(head)+len(value) {
-			return m.placeholder(f.Kind, value)
-		}
-	}
-	return m.Text(value)
-}
-
-// counts returns how many distinct values have been masked, by kind.
-func (m *Masker) counts() map[string]int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return maps.Clone(m.count)
-}
 
 // A span is what is masked in a text, half open.
 type span struct {

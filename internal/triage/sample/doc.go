@@ -7,7 +7,7 @@
 //	repos/NAME/     the history of a program: patches as git format-patch --root writes them, in the order of their names
 //	events.jsonl    one event.Event a line
 //	runbooks/       Markdown with front matter, see code.Runbooks; it may be missing
-//	truth.yaml      what is wrong, for tests only: see package truth. It may be missing, and nothing here reads it
+//	truth.yaml      what is wrong, for tests only: see Defects. It may be missing
 //
 // Each of the repos in sample.yaml has a name, its folder of patches, the services whose code it has, mappings of paths as code.Mapping has them,
 // and tags, each with the number of the patch that it stands behind. In place of patches, dir may name a clone, in the folder or elsewhere.

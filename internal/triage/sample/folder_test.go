@@ -22,7 +22,7 @@ repos:
 
 const folderEvent = `{"time": "2026-10-01T10:00:00Z", "service": "pets", "release": "v1", "class": "KeyError", "message": "'rex'", "frames": [{"file": "/srv/pets/pets.py", "line": 2, "function": "age", "in_app": true}]}` + "\n"
 
-// folder writes a sample as docs/TRIAGE.md, "The sample", says.
+// folder writes a sample as docs/TRIAGE.md, "The sample and the stand-ins", says.
 func folder(t *testing.T) string {
 	t.Helper()
 	dir, work := t.TempDir(), t.TempDir()

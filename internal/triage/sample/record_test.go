@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/internal/testdepth"
-	"github.com/decantdev/decant/internal/triage/event"
 	"github.com/decantdev/decant/internal/triage/sample"
+	"github.com/decantdev/decant/internal/triage/source"
 )
 
 var record = flag.Bool("record", false, "write shop/events.jsonl anew")
@@ -73,9 +73,9 @@ func TestRecord(t *testing.T) {
 }
 
 // eventOf reads an event.
-func eventOf(t *testing.T, line string) event.Event {
+func eventOf(t *testing.T, line string) source.Event {
 	t.Helper()
-	var e event.Event
+	var e source.Event
 	if err := json.Unmarshal([]byte(line), &e); err != nil {
 		t.Fatalf("%v: %s", err, line)
 	}
@@ -83,7 +83,7 @@ func eventOf(t *testing.T, line string) event.Event {
 }
 
 // essence returns what of an event has nothing to do with the versions of Go and Python that were used.
-func essence(e event.Event) string {
+func essence(e source.Event) string {
 	parts := []string{e.ID, e.Service, e.Release, e.Class, e.Transaction}
 	for _, f := range e.Frames {
 		if f.InApp {

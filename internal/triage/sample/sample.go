@@ -16,7 +16,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/decantdev/decant/internal/triage/code"
-	"github.com/decantdev/decant/internal/triage/event"
+	"github.com/decantdev/decant/internal/triage/source"
 )
 
 // bundled leaves out truth.yaml: no program knows it.
@@ -139,7 +139,7 @@ func (s *Sample) checkRepo(r *repo) error {
 }
 
 // Events returns the errors, as events.jsonl has them.
-func (s *Sample) Events() (out []event.Event, err error) {
+func (s *Sample) Events() (out []source.Event, err error) {
 	data, err := fs.ReadFile(s.files, "events.jsonl")
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func (s *Sample) Events() (out []event.Event, err error) {
 	in := bufio.NewScanner(bytes.NewReader(data))
 	in.Buffer(nil, 4<<20)
 	for n := 1; in.Scan(); n++ {
-		var e event.Event
+		var e source.Event
 		if len(bytes.TrimSpace(in.Bytes())) == 0 {
 			continue
 		}

@@ -8,16 +8,15 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/internal/triage/code"
-	"github.com/decantdev/decant/internal/triage/event"
 	"github.com/decantdev/decant/internal/triage/sample"
-	"github.com/decantdev/decant/internal/triage/sample/truth"
+	"github.com/decantdev/decant/internal/triage/source"
 )
 
 // A world is the bundled sample with a reader of its programs.
 type world struct {
 	sample *sample.Sample
 	reader *code.Reader
-	events map[string]event.Event
+	events map[string]source.Event
 }
 
 func newWorld(t *testing.T, s *sample.Sample) *world {
@@ -34,7 +33,7 @@ func newWorld(t *testing.T, s *sample.Sample) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{sample: s, reader: r, events: map[string]event.Event{}}
+	w := &world{sample: s, reader: r, events: map[string]source.Event{}}
 	for _, e := range all {
 		w.events[e.ID] = e
 	}
@@ -61,7 +60,7 @@ func (w *world) text(t *testing.T, at code.Version, name string, line int) strin
 }
 
 // version returns the code that an event comes from.
-func (w *world) version(t *testing.T, e event.Event) code.Version {
+func (w *world) version(t *testing.T, e source.Event) code.Version {
 	t.Helper()
 	at, err := w.reader.Version(t.Context(), w.sample.Services()[e.Service], e.Release)
 	if err != nil || at.Notice != "" {
@@ -96,7 +95,7 @@ func TestFramesAreThere(t *testing.T) {
 func TestTruth(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, bundled(t))
-	defects, err := truth.Read(os.DirFS("shop"))
+	defects, err := sample.Defects(os.DirFS("shop"))
 	if err != nil || len(defects) != 12 {
 		t.Fatalf("%d defects, %v", len(defects), err)
 	}
@@ -121,13 +120,13 @@ func TestTruth(t *testing.T) {
 }
 
 // holds checks where a defect is.
-func (w *world) holds(t *testing.T, d truth.Defect) {
+func (w *world) holds(t *testing.T, d sample.Defect) {
 	t.Helper()
 	at := w.version(t, w.events[d.Events[len(d.Events)-1]])
 	if got := w.text(t, at, d.File, d.Line); got != d.Text {
 		t.Errorf("%s: line %d of %s is %q, want %q", d.Name, d.Line, d.File, got, d.Text)
 	}
-	named := slices.ContainsFunc(w.events[d.Events[0]].Frames, func(f event.Frame) bool {
+	named := slices.ContainsFunc(w.events[d.Events[0]].Frames, func(f source.Frame) bool {
 		name, ok := w.reader.Find(t.Context(), at, f)
 		return ok && name == d.File
 	})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 
-	"github.com/decantdev/decant/internal/triage/event"
 	"github.com/decantdev/decant/internal/triage/source"
 )
 
@@ -18,11 +17,11 @@ type told struct{ *Sample }
 func (t told) Name() string { return "sample " + t.Sample.Name }
 
 // Events implements source.Source.
-func (t told) Events(ctx context.Context, in source.Window) iter.Seq2[event.Event, error] {
-	return func(yield func(event.Event, error) bool) {
+func (t told) Events(ctx context.Context, in source.Window) iter.Seq2[source.Event, error] {
+	return func(yield func(source.Event, error) bool) {
 		all, err := t.Sample.Events()
 		if err != nil {
-			yield(event.Event{}, err)
+			yield(source.Event{}, err)
 			return
 		}
 		for _, e := range all {

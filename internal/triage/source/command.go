@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/internal/secret"
-	"github.com/decantdev/decant/internal/triage/event"
 )
 
 // Command is a program that prints events as JSON lines. It learns the window from its environment: DECANT_SINCE and DECANT_UNTIL, in the
@@ -33,19 +32,19 @@ func (c *Command) Name() string {
 }
 
 // Events implements [Source]. A program that fails is an error with the end of what it wrote to standard error.
-func (c *Command) Events(ctx context.Context, in Window) iter.Seq2[event.Event, error] {
-	return func(yield func(event.Event, error) bool) {
+func (c *Command) Events(ctx context.Context, in Window) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
 		if err := c.Check(ctx); err != nil {
-			yield(event.Event{}, err)
+			yield(Event{}, err)
 			return
 		}
 		if err := c.run(ctx, in, yield); err != nil {
-			yield(event.Event{}, err)
+			yield(Event{}, err)
 		}
 	}
 }
 
-func (c *Command) run(ctx context.Context, in Window, yield func(event.Event, error) bool) error {
+func (c *Command) run(ctx context.Context, in Window, yield func(Event, error) bool) error {
 	timeout := c.Timeout
 	if timeout <= 0 {
 		timeout = 2 * time.Minute
@@ -115,9 +114,9 @@ func Unprinted(err error) string {
 }
 
 // read yields what the program prints, and reports whether it was read to its end.
-func (c *Command) read(ctx context.Context, in Window, out io.Reader, yield func(event.Event, error) bool) bool {
+func (c *Command) read(ctx context.Context, in Window, out io.Reader, yield func(Event, error) bool) bool {
 	stopped := false
-	ended := readJSONL(context.WithoutCancel(ctx), c.Name(), time.Time{}, out, func(e event.Event, err error) bool {
+	ended := readJSONL(context.WithoutCancel(ctx), c.Name(), time.Time{}, out, func(e Event, err error) bool {
 		if err != nil {
 			if _, ok := errors.AsType[*LineError](err); !ok && ctx.Err() != nil {
 				return true // the pipe was closed, and run tells why

@@ -58,8 +58,8 @@ var keys = map[string]struct{ may, must []string }{
 
 // Read returns the sources of the list "sources" in a YAML file, whose other keys are somebody else's. own says that
 // the file is the user's own; one of a repository chooses neither which credential of the user is sent, nor where to.
-// getenv reads the environment, as os.Getenv does; a variable may have DECANT_TRIAGE_ or NIGHTWATCH_ before its name,
-// and then is stronger. A file without such a list has the sources of [fromEnvironment]. Errors name the file, the line
+// getenv reads the environment, as os.Getenv does; a variable with DECANT_TRIAGE_ before its name is stronger than the one
+// without. A file without such a list has the sources of [fromEnvironment]. Errors name the file, the line
 // and the field.
 func Read(file string, data []byte, own bool, getenv func(string) string) ([]Source, error) {
 	tree, err := parser.ParseBytes(data, 0)
@@ -237,9 +237,9 @@ func fromEnvironment(getenv func(string) string) (out []Source, err error) {
 	return out, nil
 }
 
-// variable returns a variable of the environment, the strongest of its three names.
+// variable returns a variable of the environment, with DECANT_TRIAGE_ before its name or without.
 func variable(getenv func(string) string, name string) string {
-	return cmp.Or(getenv("DECANT_TRIAGE_"+name), getenv("NIGHTWATCH_"+name), getenv(name))
+	return cmp.Or(getenv("DECANT_TRIAGE_"+name), getenv(name))
 }
 
 func list(s string) []string {

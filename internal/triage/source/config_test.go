@@ -15,7 +15,7 @@ func TestReadConfig(t *testing.T) {
 	if err := os.WriteFile(file, []byte("sntrys_from_file\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env := map[string]string{"NEW_RELIC_API_KEY": "NRAK-plain", "NIGHTWATCH_NEW_RELIC_API_KEY": "NRAK-nightwatch", "NEW_RELIC_APP_NAME": "shop,mail", "MINE": "NRAK-mine", "DECANT_TRIAGE_NEW_RELIC_ACCOUNT_ID": "8"}
+	env := map[string]string{"NEW_RELIC_API_KEY": "NRAK-plain", "DECANT_TRIAGE_NEW_RELIC_API_KEY": "NRAK-nightwatch", "NEW_RELIC_APP_NAME": "shop,mail", "MINE": "NRAK-mine", "DECANT_TRIAGE_NEW_RELIC_ACCOUNT_ID": "8"}
 	sources, err := Read("triage.yaml", []byte(`
 model: somebody else's
 sources:
@@ -123,7 +123,7 @@ func FuzzConfig(f *testing.F) {
 // A repository chooses neither which credential of its user is sent, nor where to. Its user does, in a file of the
 // user's own or in the environment.
 func TestACredentialIsBoundToItsVendor(t *testing.T) {
-	env := map[string]string{"SENTRY_AUTH_TOKEN": "sntrys_x", "NEW_RELIC_API_KEY": "NRAK-x", "SENTRY_AUTH_TOKEN_SHOP": "sntrys_shop", "NIGHTWATCH_NEW_RELIC_KEY": "NRAK-y", "AWS_SECRET_ACCESS_KEY": "aws"}
+	env := map[string]string{"SENTRY_AUTH_TOKEN": "sntrys_x", "NEW_RELIC_API_KEY": "NRAK-x", "SENTRY_AUTH_TOKEN_SHOP": "sntrys_shop", "DECANT_TRIAGE_NEW_RELIC_KEY": "NRAK-y", "AWS_SECRET_ACCESS_KEY": "aws"}
 	token := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(token, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestACredentialIsBoundToItsVendor(t *testing.T) {
 		{"https://sentry.acme.test", "type: sentry, base_url: https://sentry.io", "base_url"},
 		{"https://sentry.acme.test", "type: sentry, base_url: https://sentry.acme.test.evil.test", "base_url"},
 		{"", "type: sentry, key_env: SENTRY_AUTH_TOKEN_SHOP", ""},
-		{"", "type: newrelic, key_env: NIGHTWATCH_NEW_RELIC_KEY", ""},
+		{"", "type: newrelic, key_env: DECANT_TRIAGE_NEW_RELIC_KEY", ""},
 		{"", "type: sentry, key_env: AWS_SECRET_ACCESS_KEY", "key_env"},
 		{"", "type: sentry, key_env: NEW_RELIC_API_KEY", "key_env"},
 		{"", "type: newrelic, key_file: " + token, "key_file"},

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/decantdev/decant/internal/triage/event"
 )
 
 // The names that loggers have for the fields of an event. The first that is there counts.
@@ -53,7 +51,7 @@ func decode(line []byte) (object, error) {
 }
 
 // readObject returns the event that an object tells, or errLevel when it tells of none.
-func readObject(o object) (event.Event, error) {
+func readObject(o object) (Event, error) {
 	e, err := o.error(0)
 	if err != nil {
 		return e, err
@@ -71,7 +69,7 @@ func readObject(o object) (event.Event, error) {
 }
 
 // error reads class, message, frames and causes of an object that is depth causes deep.
-func (o object) error(depth int) (e event.Event, err error) {
+func (o object) error(depth int) (e Event, err error) {
 	e.Class, e.Message, e.Transaction = o.text(classNames), o.text(messageNames), o.text(transactionNames)
 	e.Service, e.Environment, e.Release, e.ID = o.text(serviceNames), o.text(environmentNames), o.text(releaseNames), o.text(idNames)
 	if s, ok := o["service"].(map[string]any); ok {
@@ -106,7 +104,7 @@ func (o object) error(depth int) (e event.Event, err error) {
 }
 
 // nested reads the error that an object has as a field of its own, as pino, Datadog and the Elastic Common Schema write it.
-func (o object) nested(e *event.Event, in object, stack *string) {
+func (o object) nested(e *Event, in object, stack *string) {
 	if c := in.text([]string{"type", "class", "kind", "name", "code"}); e.Class == "" {
 		e.Class = c
 	}
@@ -119,7 +117,7 @@ func (o object) nested(e *event.Event, in object, stack *string) {
 }
 
 // frames fills in the frames and the cause: the own form, or what a stack tells.
-func (o object) frames(e *event.Event, stack string, depth int) error {
+func (o object) frames(e *Event, stack string, depth int) error {
 	if fs, ok := o["frames"]; ok && fs != nil {
 		text, err := json.Marshal(fs)
 		if err != nil {

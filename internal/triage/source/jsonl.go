@@ -8,8 +8,6 @@ import (
 	"iter"
 	"strings"
 	"time"
-
-	"github.com/decantdev/decant/internal/triage/event"
 )
 
 // JSONL is files with an event on each line, in the form that the package describes.
@@ -21,7 +19,7 @@ type JSONL struct {
 func (j *JSONL) Name() string { return "jsonl " + strings.Join(j.Files, " ") }
 
 // Events implements [Source].
-func (j *JSONL) Events(ctx context.Context, in Window) iter.Seq2[event.Event, error] {
+func (j *JSONL) Events(ctx context.Context, in Window) iter.Seq2[Event, error] {
 	return readFiles(ctx, j.Files, in, readJSONL)
 }
 
@@ -29,7 +27,7 @@ func (j *JSONL) Events(ctx context.Context, in Window) iter.Seq2[event.Event, er
 func (j *JSONL) Check(context.Context) error { return checkFiles(j.Files) }
 
 // readJSONL is a readFunc for lines of JSON.
-func readJSONL(ctx context.Context, name string, _ time.Time, r io.Reader, yield func(event.Event, error) bool) bool {
+func readJSONL(ctx context.Context, name string, _ time.Time, r io.Reader, yield func(Event, error) bool) bool {
 	l := newLiner(r)
 	for ctx.Err() == nil {
 		line, err := l.next()
@@ -37,35 +35,35 @@ func readJSONL(ctx context.Context, name string, _ time.Time, r io.Reader, yield
 			return true
 		}
 		if err != nil && err != errLong {
-			yield(event.Event{}, fmt.Errorf("read %s: %w", name, err))
+			yield(Event{}, fmt.Errorf("read %s: %w", name, err))
 			return false
 		}
-		var e event.Event
+		var e Event
 		if err == nil {
 			e, err = readLine(line)
 		}
 		switch {
 		case errors.Is(err, errLevel):
 		case err != nil:
-			if !yield(event.Event{}, &LineError{name, l.line, err}) {
+			if !yield(Event{}, &LineError{name, l.line, err}) {
 				return false
 			}
 		case !yield(e, nil):
 			return false
 		}
 	}
-	yield(event.Event{}, ctx.Err())
+	yield(Event{}, ctx.Err())
 	return false
 }
 
 // readLine reads one line; an empty one tells of no error.
-func readLine(line []byte) (event.Event, error) {
+func readLine(line []byte) (Event, error) {
 	if len(strings.TrimSpace(string(line))) == 0 {
-		return event.Event{}, errLevel
+		return Event{}, errLevel
 	}
 	o, err := decode(line)
 	if err != nil {
-		return event.Event{}, err
+		return Event{}, err
 	}
 	return readObject(o)
 }

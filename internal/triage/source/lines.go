@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
-	"github.com/decantdev/decant/internal/triage/event"
 )
 
 // errLong means that a line has more bytes than are read of one.
@@ -60,17 +59,17 @@ func trimEnd(b []byte) []byte {
 }
 
 // A readFunc yields the events of one file, and reports whether more are wanted.
-type readFunc func(ctx context.Context, name string, at time.Time, r io.Reader, yield func(event.Event, error) bool) bool
+type readFunc func(ctx context.Context, name string, at time.Time, r io.Reader, yield func(Event, error) bool) bool
 
 // readFiles yields the events of files that lie in the window.
-func readFiles(ctx context.Context, patterns []string, in Window, read readFunc) iter.Seq2[event.Event, error] {
-	return func(yield func(event.Event, error) bool) {
+func readFiles(ctx context.Context, patterns []string, in Window, read readFunc) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
 		names, err := expand(patterns)
 		if err != nil {
-			yield(event.Event{}, err)
+			yield(Event{}, err)
 			return
 		}
-		want := func(e event.Event, err error) bool {
+		want := func(e Event, err error) bool {
 			return err == nil && !in.Contains(e.Time) || yield(e, err)
 		}
 		for _, name := range names {
@@ -82,23 +81,23 @@ func readFiles(ctx context.Context, patterns []string, in Window, read readFunc)
 }
 
 // readFile reads one file; one that was last written before the window is left out.
-func readFile(ctx context.Context, name string, in Window, read readFunc, yield func(event.Event, error) bool) bool {
+func readFile(ctx context.Context, name string, in Window, read readFunc, yield func(Event, error) bool) bool {
 	if name == "-" {
 		return read(ctx, "standard input", time.Now(), os.Stdin, yield)
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		yield(event.Event{}, fmt.Errorf("read errors: %w", err))
+		yield(Event{}, fmt.Errorf("read errors: %w", err))
 		return false
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		yield(event.Event{}, fmt.Errorf("read errors: %w", err))
+		yield(Event{}, fmt.Errorf("read errors: %w", err))
 		return false
 	}
 	if info.IsDir() {
-		yield(event.Event{}, fmt.Errorf("read errors: %s is a folder; name its files, such as %s/*.log", name, strings.TrimRight(name, "/")))
+		yield(Event{}, fmt.Errorf("read errors: %s is a folder; name its files, such as %s/*.log", name, strings.TrimRight(name, "/")))
 		return false
 	}
 	if !in.Since.IsZero() && info.ModTime().Before(in.Since) && info.Mode().IsRegular() {
@@ -106,7 +105,7 @@ func readFile(ctx context.Context, name string, in Window, read readFunc, yield 
 	}
 	r, err := unpacked(name, f)
 	if err != nil {
-		yield(event.Event{}, fmt.Errorf("read %s: %w", name, err))
+		yield(Event{}, fmt.Errorf("read %s: %w", name, err))
 		return false
 	}
 	return read(ctx, name, info.ModTime(), r, yield)

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/internal/lazyregexp"
-	"github.com/decantdev/decant/internal/triage/event"
 )
 
 // Log is plain log files, in the forms that the package describes.
@@ -25,9 +24,9 @@ type Log struct {
 func (l *Log) Name() string { return "log " + strings.Join(l.Files, " ") }
 
 // Events implements [Source].
-func (l *Log) Events(ctx context.Context, in Window) iter.Seq2[event.Event, error] {
-	return readFiles(ctx, l.Files, in, func(ctx context.Context, name string, at time.Time, r io.Reader, yield func(event.Event, error) bool) bool {
-		return readLog(ctx, name, at, r, func(e event.Event, err error) bool {
+func (l *Log) Events(ctx context.Context, in Window) iter.Seq2[Event, error] {
+	return readFiles(ctx, l.Files, in, func(ctx context.Context, name string, at time.Time, r io.Reader, yield func(Event, error) bool) bool {
+		return readLog(ctx, name, at, r, func(e Event, err error) bool {
 			if err == nil && e.Service == "" {
 				e.Service = l.Service
 			}
@@ -40,7 +39,7 @@ func (l *Log) Events(ctx context.Context, in Window) iter.Seq2[event.Event, erro
 func (l *Log) Check(context.Context) error { return checkFiles(l.Files) }
 
 // readLog is a readFunc for logs. at is the time of what has none.
-func readLog(ctx context.Context, name string, at time.Time, r io.Reader, yield func(event.Event, error) bool) bool {
+func readLog(ctx context.Context, name string, at time.Time, r io.Reader, yield func(Event, error) bool) bool {
 	lines, rec := newLiner(r), record{file: at, at: at}
 	for ctx.Err() == nil {
 		line, err := lines.next()
@@ -50,7 +49,7 @@ func readLog(ctx context.Context, name string, at time.Time, r io.Reader, yield 
 		case errors.Is(err, errLong):
 			continue // no line of a stack is so long, and a log may hold anything
 		case err != nil:
-			yield(event.Event{}, fmt.Errorf("read %s: %w", name, err))
+			yield(Event{}, fmt.Errorf("read %s: %w", name, err))
 			return false
 		case len(line) > 0 && line[0] == '{' && line[len(line)-1] == '}':
 			if !rec.flush(yield) || !rec.json(line, yield) {
@@ -60,7 +59,7 @@ func readLog(ctx context.Context, name string, at time.Time, r io.Reader, yield 
 			return false
 		}
 	}
-	yield(event.Event{}, ctx.Err())
+	yield(Event{}, ctx.Err())
 	return false
 }
 
@@ -83,7 +82,7 @@ var starts = lazyregexp.New(`^(?:panic: |fatal error: |Exception in thread |(?:E
 var follows = lazyregexp.New("^(?:\\s+|$|goroutine \\d+|created by |\\[signal |Caused by: |Suppressed: |\\.\\.\\. \\d+|[\\w./*()\\-]+\\(.*\\)$|exit status \\d|from \\S+:\\d+|\\S+\\.rb:\\d+:in |During handling of the above|The above exception was|" + regexp.QuoteMeta(traceback) + ")")
 
 // add takes one line, and yields the record before it when the line begins a new one.
-func (r *record) add(line string, yield func(event.Event, error) bool) bool {
+func (r *record) add(line string, yield func(Event, error) bool) bool {
 	at, rest, timed := split(line, r.file)
 	text := line
 	if timed {
@@ -158,7 +157,7 @@ func (r *record) append(line string) {
 }
 
 // json yields the event of a line of JSON. One that tells of none, or is of another kind, is left out.
-func (r *record) json(line []byte, yield func(event.Event, error) bool) bool {
+func (r *record) json(line []byte, yield func(Event, error) bool) bool {
 	o, err := decode(line)
 	if err != nil {
 		return true
@@ -175,7 +174,7 @@ func (r *record) json(line []byte, yield func(event.Event, error) bool) bool {
 }
 
 // flush yields the event of the record, if it is one, and begins a new record.
-func (r *record) flush(yield func(event.Event, error) bool) bool {
+func (r *record) flush(yield func(Event, error) bool) bool {
 	lines := r.lines
 	*r = record{file: r.file, at: r.at}
 	e, ok := readRecord(lines)

@@ -9,12 +9,10 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/decantdev/decant/internal/triage/event"
 )
 
 // short tells an event on one line: class, message, then each frame, one of the program's own code with a star.
-func short(e event.Event) string {
+func short(e Event) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", e.Class, e.Message)
 	for _, f := range e.Frames {
@@ -31,9 +29,9 @@ func short(e event.Event) string {
 }
 
 // logged returns what a log tells.
-func logged(t *testing.T, text string) (out []event.Event) {
+func logged(t *testing.T, text string) (out []Event) {
 	t.Helper()
-	readLog(t.Context(), "log", time.Date(2026, 11, 24, 3, 0, 0, 0, time.UTC), strings.NewReader(text), func(e event.Event, err error) bool {
+	readLog(t.Context(), "log", time.Date(2026, 11, 24, 3, 0, 0, 0, time.UTC), strings.NewReader(text), func(e Event, err error) bool {
 		if err != nil {
 			t.Error(err)
 		}
@@ -120,7 +118,7 @@ func TestLogsOfManyLanguages(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			got := logged(t, test.text)
 			if len(got) != 1 || short(got[0]) != test.want {
-				t.Fatalf("%d events\n got %s\nwant %s", len(got), short(append(got, event.Event{})[0]), test.want)
+				t.Fatalf("%d events\n got %s\nwant %s", len(got), short(append(got, Event{})[0]), test.want)
 			}
 			if at := got[0].Time; at.Before(time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)) || at.After(time.Date(2026, 11, 24, 3, 0, 0, 0, time.UTC)) {
 				t.Errorf("time %v", at)
@@ -240,7 +238,7 @@ func TestLogFiles(t *testing.T) {
 func TestReadingEndsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	n, last := 0, error(nil)
-	readLog(ctx, "log", time.Time{}, io.MultiReader(strings.NewReader(strings.Repeat("2026-11-23T01:00:00Z ERROR a\n", 100))), func(_ event.Event, err error) bool {
+	readLog(ctx, "log", time.Time{}, io.MultiReader(strings.NewReader(strings.Repeat("2026-11-23T01:00:00Z ERROR a\n", 100))), func(_ Event, err error) bool {
 		n, last = n+1, err
 		cancel()
 		return true
@@ -255,7 +253,7 @@ func FuzzLog(f *testing.F) {
 		f.Add(test.text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		readLog(t.Context(), "log", time.Unix(1795400000, 0), strings.NewReader(text), func(e event.Event, err error) bool {
+		readLog(t.Context(), "log", time.Unix(1795400000, 0), strings.NewReader(text), func(e Event, err error) bool {
 			checkEvent(t, e, err)
 			return true
 		})
@@ -268,7 +266,7 @@ func FuzzLog(f *testing.F) {
 }
 
 // checkEvent holds an event against what is promised of each.
-func checkEvent(t *testing.T, e event.Event, err error) {
+func checkEvent(t *testing.T, e Event, err error) {
 	t.Helper()
 	if err != nil {
 		return

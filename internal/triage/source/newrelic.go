@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/internal/config"
-	"github.com/decantdev/decant/internal/triage/event"
 	"github.com/decantdev/decant/provider"
 )
 
@@ -42,8 +41,8 @@ const mostRows = 5000
 func (n *NewRelic) Name() string { return "newrelic " + strconv.Itoa(n.Account) }
 
 // Events implements [Source].
-func (n *NewRelic) Events(ctx context.Context, in Window) iter.Seq2[event.Event, error] {
-	return func(yield func(event.Event, error) bool) {
+func (n *NewRelic) Events(ctx context.Context, in Window) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
 		if in.Until.IsZero() {
 			in.Until = time.Now()
 		}
@@ -51,13 +50,13 @@ func (n *NewRelic) Events(ctx context.Context, in Window) iter.Seq2[event.Event,
 			in.Since = in.Until.Add(-24 * time.Hour)
 		}
 		if _, err := n.events(ctx, in, yield); err != nil {
-			yield(event.Event{}, err)
+			yield(Event{}, err)
 		}
 	}
 }
 
 // events yields what is in a window: one that has more than a query gives is halved. It reports whether more is wanted.
-func (n *NewRelic) events(ctx context.Context, in Window, yield func(event.Event, error) bool) (bool, error) {
+func (n *NewRelic) events(ctx context.Context, in Window, yield func(Event, error) bool) (bool, error) {
 	rows, err := n.query(ctx, "SELECT * FROM TransactionError"+n.where()+during(in)+" LIMIT MAX")
 	if err != nil {
 		return false, err

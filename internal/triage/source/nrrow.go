@@ -3,8 +3,6 @@ package source
 import (
 	"fmt"
 	"strings"
-
-	"github.com/decantdev/decant/internal/triage/event"
 )
 
 // The names that New Relic's agents have for what an event needs.
@@ -20,8 +18,8 @@ var (
 
 // A traced is what an ErrorTrace tells beside its TransactionError.
 type traced struct {
-	frames []event.Frame
-	cause  *event.Event
+	frames []Frame
+	cause  *Event
 }
 
 // stacksOf returns what traces tell, under each name by which an error may find its own.
@@ -64,7 +62,7 @@ func (o object) stackText() string {
 }
 
 // event reads one row.
-func (n *NewRelic) event(o object, stacks map[string]traced) (e event.Event, err error) {
+func (n *NewRelic) event(o object, stacks map[string]traced) (e Event, err error) {
 	at, ok := o["timestamp"]
 	if !ok {
 		return e, fmt.Errorf("no timestamp")

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/decantdev/decant/internal/triage/event"
 )
 
 // mostSpans is how many steps of a request are asked for.
@@ -16,7 +14,7 @@ const mostSpans = "100"
 const aroundTrace = time.Hour
 
 // Trace returns what a request did that has failed at a time, by the id of its trace. What New Relic does not know is an empty trace.
-func (n *NewRelic) Trace(ctx context.Context, id string, at time.Time) (out event.Trace, err error) {
+func (n *NewRelic) Trace(ctx context.Context, id string, at time.Time) (out Trace, err error) {
 	in := " WHERE traceId = " + quote(id) + during(Window{at.Add(-aroundTrace), at.Add(aroundTrace)}) + " LIMIT " + mostSpans
 	rows, err := n.query(ctx, "SELECT * FROM ErrorTrace"+in)
 	if err != nil {
@@ -40,13 +38,13 @@ func (n *NewRelic) Trace(ctx context.Context, id string, at time.Time) (out even
 		}
 		out.Spans = append(out.Spans, s)
 	}
-	slices.SortStableFunc(out.Spans, func(a, b event.Span) int { return a.Start.Compare(b.Start) }) // New Relic has the newest one first
+	slices.SortStableFunc(out.Spans, func(a, b Span) int { return a.Start.Compare(b.Start) }) // New Relic has the newest one first
 	return out, nil
 }
 
 // span reads a step of a request.
-func span(row object) (s event.Span, err error) {
-	s = event.Span{Name: row.text([]string{"name"}), Service: row.text(rowService), Class: row.text(rowClass), Message: cut(row.text(rowMessage), mostMessage)}
+func span(row object) (s Span, err error) {
+	s = Span{Name: row.text([]string{"name"}), Service: row.text(rowService), Class: row.text(rowClass), Message: cut(row.text(rowMessage), mostMessage)}
 	if s.Start, err = timeOf(row["timestamp"]); err != nil {
 		return s, err
 	}

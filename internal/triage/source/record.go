@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/internal/lazyregexp"
-	"github.com/decantdev/decant/internal/triage/event"
 )
 
 // level finds the level of a line of a log, within what stands before its message: "[main] ERROR com.acme.Orders - ", "E1123 02:11:09",
@@ -32,7 +31,7 @@ var (
 )
 
 // readRecord returns the event that a record tells, without its time; ok is false when it tells of none.
-func readRecord(lines []string) (e event.Event, ok bool) {
+func readRecord(lines []string) (e Event, ok bool) {
 	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
 		lines = lines[:len(lines)-1]
 	}
@@ -48,9 +47,9 @@ func readRecord(lines []string) (e event.Event, ok bool) {
 		return e, true
 	}
 	if !isErrorLine(head) {
-		return event.Event{}, false
+		return Event{}, false
 	}
-	e = event.Event{Message: cut(strings.ToValidUTF8(said(head), "\uFFFD"), mostMessage), Release: releaseOf(head)}
+	e = Event{Message: cut(strings.ToValidUTF8(said(head), "\uFFFD"), mostMessage), Release: releaseOf(head)}
 	if fields := pairs(head); fields["msg"] != "" {
 		e.Message = cut(joined(fields["msg"], fields["error"]+fields["err"]), mostMessage)
 		e.Service, e.Release, e.Transaction = fields["service"], fields["release"]+fields["version"], fields["transaction"]

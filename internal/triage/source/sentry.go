@@ -14,7 +14,6 @@ import (
 
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/lazyregexp"
-	"github.com/decantdev/decant/internal/triage/event"
 	"github.com/decantdev/decant/provider"
 )
 
@@ -33,8 +32,8 @@ type Sentry struct {
 func (s *Sentry) Name() string { return "sentry " + s.Organization }
 
 // Events implements [Source].
-func (s *Sentry) Events(ctx context.Context, in Window) iter.Seq2[event.Event, error] {
-	return func(yield func(event.Event, error) bool) {
+func (s *Sentry) Events(ctx context.Context, in Window) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
 		if in.Until.IsZero() {
 			in.Until = time.Now()
 		}
@@ -43,7 +42,7 @@ func (s *Sentry) Events(ctx context.Context, in Window) iter.Seq2[event.Event, e
 		}
 		for issue, err := range pages[sentryIssue](ctx, s, "issues/", s.issues(in)) {
 			if err != nil {
-				yield(event.Event{}, err)
+				yield(Event{}, err)
 				return
 			}
 			if !s.events(ctx, issue, in, yield) {
@@ -76,12 +75,12 @@ func (s *Sentry) during(in Window) url.Values {
 }
 
 // events yields the events of one issue, and reports whether more are wanted.
-func (s *Sentry) events(ctx context.Context, issue sentryIssue, in Window, yield func(event.Event, error) bool) bool {
+func (s *Sentry) events(ctx context.Context, issue sentryIssue, in Window, yield func(Event, error) bool) bool {
 	q, n := s.during(in), 0
 	q.Set("full", "true")
 	for ev, err := range pages[sentryEvent](ctx, s, "issues/"+url.PathEscape(issue.ID)+"/events/", q) {
 		if err != nil {
-			yield(event.Event{}, err)
+			yield(Event{}, err)
 			return false
 		}
 		e, err := ev.event(issue)

@@ -7,8 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/decantdev/decant/internal/triage/event"
 )
 
 // A sentryIssue is what Sentry has grouped.
@@ -53,7 +51,7 @@ type sentryFrame struct {
 }
 
 // event returns what is known of an event and the issue that it belongs to.
-func (s *sentryEvent) event(issue sentryIssue) (event.Event, error) {
+func (s *sentryEvent) event(issue sentryIssue) (Event, error) {
 	e, err := s.exceptions()
 	if err != nil {
 		return e, err
@@ -89,27 +87,27 @@ func (s *sentryEvent) event(issue sentryIssue) (event.Event, error) {
 }
 
 // exceptions returns the chain of errors of an event. Sentry has the cause before what it caused, and the outermost frame first.
-func (s *sentryEvent) exceptions() (event.Event, error) {
+func (s *sentryEvent) exceptions() (Event, error) {
 	for _, entry := range s.Entries {
 		if entry.Type != "exception" {
 			continue
 		}
 		var data struct{ Values []sentryException }
 		if err := json.Unmarshal(entry.Data, &data); err != nil {
-			return event.Event{}, fmt.Errorf("exception: %w", err)
+			return Event{}, fmt.Errorf("exception: %w", err)
 		}
-		var newest *event.Event
+		var newest *Event
 		for _, x := range data.Values[max(0, len(data.Values)-mostCauses):] {
-			newest = &event.Event{Class: x.Type, Message: x.Value, Frames: x.frames(), Cause: newest}
+			newest = &Event{Class: x.Type, Message: x.Value, Frames: x.frames(), Cause: newest}
 		}
 		if newest != nil {
 			return *newest, nil
 		}
 	}
-	return event.Event{}, nil
+	return Event{}, nil
 }
 
-func (x sentryException) frames() (out []event.Frame) {
+func (x sentryException) frames() (out []Frame) {
 	if x.Stacktrace == nil {
 		return nil
 	}
@@ -118,7 +116,7 @@ func (x sentryException) frames() (out []event.Frame) {
 		if strings.HasPrefix(f.AbsPath, "/") || file == "" {
 			file = cmp.Or(f.AbsPath, file)
 		}
-		out = append(out, event.Frame{File: file, Line: max(0, f.LineNo), Function: f.Function, Module: f.Module, InApp: f.InApp})
+		out = append(out, Frame{File: file, Line: max(0, f.LineNo), Function: f.Function, Module: f.Module, InApp: f.InApp})
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package source
+package source_test
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 	"github.com/decantdev/decant/internal/standin"
 	"github.com/decantdev/decant/internal/standin/newrelic"
 	"github.com/decantdev/decant/internal/standin/sentry"
-	"github.com/decantdev/decant/internal/triage/event"
+	"github.com/decantdev/decant/internal/triage/source"
 )
 
 const (
@@ -23,21 +23,21 @@ const (
 
 var (
 	night = time.Date(2026, 11, 23, 2, 0, 0, 0, time.UTC)
-	day   = Window{night.Add(-2 * time.Hour), night.Add(22 * time.Hour)}
+	day   = source.Window{night.Add(-2 * time.Hour), night.Add(22 * time.Hour)}
 )
 
 // happened is what the stand-ins hold: n errors a minute apart, of three kinds.
-func happened(n int) (out []event.Event) {
+func happened(n int) (out []source.Event) {
 	for i := range n {
-		e := event.Event{ID: fmt.Sprintf("%032x", i), Time: night.Add(time.Duration(i) * time.Minute), Service: "shop", Environment: "production", Release: "v1.2.0",
+		e := source.Event{ID: fmt.Sprintf("%032x", i), Time: night.Add(time.Duration(i) * time.Minute), Service: "shop", Environment: "production", Release: "v1.2.0",
 			Transaction: "orders/create", Attributes: map[string]string{"host": "a"}}
 		switch i % 3 {
 		case 0:
 			e.Class, e.Message = "KeyError", "'sum'"
-			e.Frames = []event.Frame{{File: "/srv/app/orders.py", Line: 42, Function: "create", InApp: true}, {File: "/srv/app/web.py", Line: 9, Function: "handle", InApp: true}}
+			e.Frames = []source.Frame{{File: "/srv/app/orders.py", Line: 42, Function: "create", InApp: true}, {File: "/srv/app/web.py", Line: 9, Function: "handle", InApp: true}}
 		case 1:
 			e.Class, e.Message = "TypeError", fmt.Sprintf("order %d is undefined", i)
-			e.Frames = []event.Frame{{File: "/srv/app/price.js", Line: 12, Function: "price", InApp: true}}
+			e.Frames = []source.Frame{{File: "/srv/app/price.js", Line: 12, Function: "price", InApp: true}}
 		case 2:
 			e.Class, e.Message, e.Service, e.Environment = "TimeoutError", "no answer", "mail's", "test"
 		}
@@ -53,21 +53,18 @@ func serve(t *testing.T, h http.Handler) string {
 	return s.URL
 }
 
-func nerdgraph(t *testing.T, rows map[string][]newrelic.Row) (*newrelic.Server, *NewRelic) {
-	server, err := newrelic.New(newrelic.Options{Key: nrKey, Account: 7, Rows: rows, Now: func() time.Time { return night.Add(23 * time.Hour) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return server, &NewRelic{Account: 7, Key: nrKey, Base: serve(t, server)}
+func nerdgraph(t *testing.T, rows map[string][]newrelic.Row) (*newrelic.Server, *source.NewRelic) {
+	server := newrelic.New(newrelic.Options{Key: nrKey, Account: 7, Rows: rows, Now: func() time.Time { return night.Add(23 * time.Hour) }})
+	return server, &source.NewRelic{Account: 7, Key: nrKey, Base: serve(t, server)}
 }
 
-func sentryServer(t *testing.T, n, page int) (*sentry.Server, *Sentry) {
+func sentryServer(t *testing.T, n, page int) (*sentry.Server, *source.Sentry) {
 	server := sentry.New(sentry.Options{Token: sentryToken, Organization: "acme", Issues: sentry.Issues(happened(n)), Page: page, Now: func() time.Time { return night.Add(23 * time.Hour) }})
-	return server, &Sentry{Organization: "acme", Token: sentryToken, Base: serve(t, server)}
+	return server, &source.Sentry{Organization: "acme", Token: sentryToken, Base: serve(t, server)}
 }
 
 // all reads a source to its end.
-func all(t *testing.T, s Source, in Window) (out []event.Event) {
+func all(t *testing.T, s source.Source, in source.Window) (out []source.Event) {
 	t.Helper()
 	for e, err := range s.Events(t.Context(), in) {
 		if err != nil {
@@ -79,10 +76,10 @@ func all(t *testing.T, s Source, in Window) (out []event.Event) {
 }
 
 // lines tells events by time, whatever their order.
-func lines(events []event.Event) map[string]int {
+func lines(events []source.Event) map[string]int {
 	out := map[string]int{}
 	for _, e := range events {
-		out[e.Time.Format("15:04 ")+e.Service+" "+e.Environment+" "+e.Release+" "+e.Transaction+" "+short(e)]++
+		out[e.Time.Format("15:04 ")+e.Service+" "+e.Environment+" "+e.Release+" "+e.Transaction+" "+source.Short(e)]++
 	}
 	return out
 }
@@ -93,7 +90,7 @@ func TestWhatServicesHoldComesBack(t *testing.T) {
 	_, sy := sentryServer(t, 30, 0)
 	_, small := sentryServer(t, 30, 2) // seven pages
 	want := lines(happened(30))
-	for _, s := range []Source{nr, sy, small} {
+	for _, s := range []source.Source{nr, sy, small} {
 		if err := s.Check(t.Context()); err != nil {
 			t.Errorf("%s: %v", s.Name(), err)
 		}
@@ -106,7 +103,7 @@ func TestWhatServicesHoldComesBack(t *testing.T) {
 		if len(got) != 30 || got[0].Attributes["host"] != "a" || got[0].ID == "" {
 			t.Errorf("%s: %d events, the first one %+v", s.Name(), len(got), got[0])
 		}
-		if got := all(t, s, Window{night.Add(10 * time.Minute), night.Add(13 * time.Minute)}); len(got) != 3 {
+		if got := all(t, s, source.Window{night.Add(10 * time.Minute), night.Add(13 * time.Minute)}); len(got) != 3 {
 			t.Errorf("%s: %d events in a window of three", s.Name(), len(got))
 		}
 	}
@@ -122,7 +119,7 @@ func TestWhatServicesHoldComesBack(t *testing.T) {
 
 // More events than one query gives are read by halves of the window, each once.
 func TestManyRowsAreHalved(t *testing.T) {
-	rows := newrelic.Rows(happened(3 * mostRows / 2))
+	rows := newrelic.Rows(happened(3 * source.MaxRows / 2))
 	for i, row := range rows["TransactionError"] {
 		row["timestamp"] = night.UnixMilli() + int64(i*1000)
 	}
@@ -132,7 +129,7 @@ func TestManyRowsAreHalved(t *testing.T) {
 	for _, e := range all(t, nr, day) {
 		seen[e.ID] = true
 	}
-	if len(seen) != 3*mostRows/2 || server.Calls() > 20 {
+	if len(seen) != 3*source.MaxRows/2 || server.Calls() > 20 {
 		t.Errorf("%d events in %d calls", len(seen), server.Calls())
 	}
 }
@@ -172,30 +169,30 @@ func TestRefusals(t *testing.T) {
 	moved := serve(t, http.RedirectHandler("http://127.0.0.1:1/", http.StatusFound))
 	for _, test := range []struct {
 		name   string
-		source Source
+		source source.Source
 		is     error
 		says   string
 	}{
-		{"no account", &NewRelic{Key: nrKey}, nil, "name its number"},
-		{"no key", &NewRelic{Account: 7}, nil, "NEW_RELIC_API_KEY"},
-		{"region", &NewRelic{Account: 7, Key: nrKey, Region: "mars"}, nil, "want us or eu"},
-		{"wrong key", &NewRelic{Account: 7, Key: "NRAK-wrong-key", Base: nr.Base}, errCredential, "user key"},
-		{"other account", &NewRelic{Account: 8, Key: nrKey, Base: nr.Base}, errRight, "account 8"},
-		{"moved", &NewRelic{Account: 7, Key: nrKey, Base: moved}, nil, "redirects"},
-		{"no organization", &Sentry{Token: sentryToken}, nil, "slug"},
-		{"no token", &Sentry{Organization: "acme"}, nil, "SENTRY_AUTH_TOKEN"},
-		{"project", &Sentry{Organization: "acme", Token: sentryToken, Projects: []string{"a b"}}, nil, "slug"},
-		{"wrong token", &Sentry{Organization: "acme", Token: "sntrys_wrong", Base: sy.Base}, errCredential, "expired"},
-		{"no right", noRight, errRight, "event:read"},
-		{"other organization", &Sentry{Organization: "other", Token: sentryToken, Base: sy.Base}, nil, `organization "other"`},
-		{"other project", &Sentry{Organization: "acme", Token: sentryToken, Projects: []string{"none"}, Base: sy.Base}, nil, "do not exist"},
-		{"base", &Sentry{Organization: "acme", Token: sentryToken, Base: "sentry"}, nil, "base URL"},
+		{"no account", &source.NewRelic{Key: nrKey}, nil, "name its number"},
+		{"no key", &source.NewRelic{Account: 7}, nil, "NEW_RELIC_API_KEY"},
+		{"region", &source.NewRelic{Account: 7, Key: nrKey, Region: "mars"}, nil, "want us or eu"},
+		{"wrong key", &source.NewRelic{Account: 7, Key: "NRAK-wrong-key", Base: nr.Base}, source.ErrCredential, "user key"},
+		{"other account", &source.NewRelic{Account: 8, Key: nrKey, Base: nr.Base}, source.ErrRight, "account 8"},
+		{"moved", &source.NewRelic{Account: 7, Key: nrKey, Base: moved}, nil, "redirects"},
+		{"no organization", &source.Sentry{Token: sentryToken}, nil, "slug"},
+		{"no token", &source.Sentry{Organization: "acme"}, nil, "SENTRY_AUTH_TOKEN"},
+		{"project", &source.Sentry{Organization: "acme", Token: sentryToken, Projects: []string{"a b"}}, nil, "slug"},
+		{"wrong token", &source.Sentry{Organization: "acme", Token: "sntrys_wrong", Base: sy.Base}, source.ErrCredential, "expired"},
+		{"no right", noRight, source.ErrRight, "event:read"},
+		{"other organization", &source.Sentry{Organization: "other", Token: sentryToken, Base: sy.Base}, nil, `organization "other"`},
+		{"other project", &source.Sentry{Organization: "acme", Token: sentryToken, Projects: []string{"none"}, Base: sy.Base}, nil, "do not exist"},
+		{"base", &source.Sentry{Organization: "acme", Token: sentryToken, Base: "sentry"}, nil, "base URL"},
 	} {
 		t.Run(test.name, func(t *testing.T) { check(t, test.source, test.is, test.says) })
 	}
 }
 
-func check(t *testing.T, s Source, is error, says string) {
+func check(t *testing.T, s source.Source, is error, says string) {
 	t.Helper()
 	err := s.Check(t.Context())
 	if err == nil || is != nil && !errors.Is(err, is) || !strings.Contains(err.Error(), says) {
@@ -235,22 +232,19 @@ func TestFaultsAreOutlived(t *testing.T) {
 	}{
 		{"rate limit", standin.Fault{Status: 429, RetryAfter: 20 * time.Second}, 20 * time.Second, 1, nil},
 		{"rate limit twice", standin.Fault{Status: 429, Times: 2}, 3 * time.Second, 2, nil},
-		{"rate limit for long", standin.Fault{Status: 429, RetryAfter: time.Hour}, 0, 0, errBusy},
+		{"rate limit for long", standin.Fault{Status: 429, RetryAfter: time.Hour}, 0, 0, source.ErrBusy},
 		{"unavailable", standin.Fault{Status: 503, After: 1}, time.Second, 1, nil},
 		{"always failing", standin.Fault{Status: 500, Times: 99}, 7 * time.Second, 3, errAny},
 		{"closed", standin.Fault{}, time.Second, 1, nil},
-		{"hangs", standin.Fault{Status: 503, Delay: time.Hour}, timeOfTry, 1, nil},
-		{"expired", standin.Fault{Status: 401, Times: 9}, 0, 0, errCredential},
+		{"hangs", standin.Fault{Status: 503, Delay: time.Hour}, source.TimeOfTry, 1, nil},
+		{"expired", standin.Fault{Status: 401, Times: 9}, 0, 0, source.ErrCredential},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				nrServer, err := newrelic.New(newrelic.Options{Key: nrKey, Account: 7, Rows: newrelic.Rows(happened(9)), Now: func() time.Time { return night.Add(23 * time.Hour) }})
-				if err != nil {
-					t.Fatal(err)
-				}
-				outlive(t, &NewRelic{Account: 7, Key: nrKey, Base: "http://nerdgraph.test", Via: inside{nrServer}}, nrServer.Inject, test.fault, test.least, test.fails)
+				nrServer := newrelic.New(newrelic.Options{Key: nrKey, Account: 7, Rows: newrelic.Rows(happened(9)), Now: func() time.Time { return night.Add(23 * time.Hour) }})
+				outlive(t, &source.NewRelic{Account: 7, Key: nrKey, Base: "http://nerdgraph.test", Via: inside{nrServer}}, nrServer.Inject, test.fault, test.least, test.fails)
 				sServer := sentry.New(sentry.Options{Token: sentryToken, Organization: "acme", Issues: sentry.Issues(happened(9)), Now: func() time.Time { return night.Add(23 * time.Hour) }})
-				outlive(t, &Sentry{Organization: "acme", Token: sentryToken, Base: "http://sentry.test", Via: inside{sServer}}, sServer.Inject, test.fault, test.least, test.fails)
+				outlive(t, &source.Sentry{Organization: "acme", Token: sentryToken, Base: "http://sentry.test", Via: inside{sServer}}, sServer.Inject, test.fault, test.least, test.fails)
 			})
 		})
 	}
@@ -258,7 +252,7 @@ func TestFaultsAreOutlived(t *testing.T) {
 
 var errAny = errors.New("any")
 
-func outlive(t *testing.T, s Source, inject func(standin.Fault), fault standin.Fault, least time.Duration, fails error) {
+func outlive(t *testing.T, s source.Source, inject func(standin.Fault), fault standin.Fault, least time.Duration, fails error) {
 	t.Helper()
 	inject(fault)
 	began, n, last := time.Now(), 0, error(nil)
@@ -282,42 +276,9 @@ func outlive(t *testing.T, s Source, inject func(standin.Fault), fault standin.F
 func TestSentryLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := sentry.New(sentry.Options{Token: sentryToken, Organization: "acme", Issues: sentry.Issues(happened(300)), Page: 10, PerSecond: 2})
-		s := &Sentry{Organization: "acme", Token: sentryToken, Base: "http://sentry.test", Via: inside{server}, PerIssue: 200}
+		s := &source.Sentry{Organization: "acme", Token: sentryToken, Base: "http://sentry.test", Via: inside{server}, PerIssue: 200}
 		if n := len(all(t, s, day)); n != 300 {
 			t.Errorf("%d events", n)
-		}
-	})
-}
-
-func FuzzSentryEvent(f *testing.F) {
-	f.Add(`[{"eventID":"1","dateCreated":"2026-11-23T02:11:09Z","entries":[{"type":"exception","data":{"values":[{"type":"E","value":"m","stacktrace":{"frames":[{"filename":"a","lineNo":1}]}}]}}]}]`)
-	f.Fuzz(func(t *testing.T, body string) {
-		s := &Sentry{Organization: "acme", Token: sentryToken, Base: "http://sentry.test", Via: inside{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if strings.HasSuffix(r.URL.Path, "/events/") {
-				w.Write([]byte(body))
-				return
-			}
-			w.Write([]byte(`[{"id":"1"}]`))
-		})}}
-		for e, err := range s.Events(t.Context(), day) {
-			checkEvent(t, e, err)
-		}
-	})
-}
-
-func FuzzNewRelicRows(f *testing.F) {
-	f.Add(`{"data":{"actor":{"account":{"nrql":{"results":[{"timestamp":1795400000123,"error.class":"E","stackTrace":["a"],"traceId":"1"}]}}}}}`)
-	f.Add(`{"errors":[{"message":"no","extensions":{"errorClass":"X"}}]}`)
-	f.Fuzz(func(t *testing.T, body string) {
-		n := &NewRelic{Account: 7, Key: nrKey}
-		rows, err := n.service().rows([]byte(body))
-		if err != nil {
-			return
-		}
-		stacks := stacksOf(rows)
-		for _, row := range rows {
-			e, err := n.event(row, stacks)
-			checkEvent(t, e, err)
 		}
 	})
 }
@@ -326,21 +287,21 @@ func FuzzNewRelicRows(f *testing.F) {
 func TestStacksOfNewRelic(t *testing.T) {
 	for _, test := range []struct {
 		class  string
-		frames []event.Frame
+		frames []source.Frame
 		want   string
 	}{
-		{"NoMethodError", []event.Frame{{File: "app/models/order.rb", Line: 7, Function: "sum"}, {File: "/gems/rack-3.0/lib/rack.rb", Line: 2, Function: "call"}}, "NoMethodError: m | *app/models/order.rb:7 sum | /gems/rack-3.0/lib/rack.rb:2 call"},
-		{"java.lang.IllegalStateException", []event.Frame{{File: "Order.java", Line: 7, Function: "com.acme.Order.sum"}}, "java.lang.IllegalStateException: m | *Order.java:7 com.acme.Order.sum"},
-		{"panic", []event.Frame{{File: "/src/order.go", Line: 7, Function: "main.(*Order).Sum"}, {File: "/usr/local/go/src/net/http/server.go", Line: 9, Function: "net/http.serve"}}, "panic: m | */src/order.go:7 main.(*Order).Sum | /usr/local/go/src/net/http/server.go:9 net/http.serve"},
-		{"KeyError", []event.Frame{{File: "/srv/a.py", Line: 7, Function: "sum"}, {File: "/srv/b.py", Line: 8, Function: "call"}}, "KeyError: m | */srv/a.py:7 sum | */srv/b.py:8 call"},
+		{"NoMethodError", []source.Frame{{File: "app/models/order.rb", Line: 7, Function: "sum"}, {File: "/gems/rack-3.0/lib/rack.rb", Line: 2, Function: "call"}}, "NoMethodError: m | *app/models/order.rb:7 sum | /gems/rack-3.0/lib/rack.rb:2 call"},
+		{"java.lang.IllegalStateException", []source.Frame{{File: "Order.java", Line: 7, Function: "com.acme.Order.sum"}}, "java.lang.IllegalStateException: m | *Order.java:7 com.acme.Order.sum"},
+		{"panic", []source.Frame{{File: "/src/order.go", Line: 7, Function: "main.(*Order).Sum"}, {File: "/usr/local/go/src/net/http/server.go", Line: 9, Function: "net/http.serve"}}, "panic: m | */src/order.go:7 main.(*Order).Sum | /usr/local/go/src/net/http/server.go:9 net/http.serve"},
+		{"KeyError", []source.Frame{{File: "/srv/a.py", Line: 7, Function: "sum"}, {File: "/srv/b.py", Line: 8, Function: "call"}}, "KeyError: m | */srv/a.py:7 sum | */srv/b.py:8 call"},
 	} {
-		rows := newrelic.Rows([]event.Event{{Time: night, Class: test.class, Message: "m", Frames: test.frames}})
+		rows := newrelic.Rows([]source.Event{{Time: night, Class: test.class, Message: "m", Frames: test.frames}})
 		_, nr := nerdgraph(t, rows)
-		if got := all(t, nr, day); len(got) != 1 || short(got[0]) != test.want {
+		if got := all(t, nr, day); len(got) != 1 || source.Short(got[0]) != test.want {
 			t.Errorf("got %+v\nwant %s", got, test.want)
 		}
 	}
-	rows := newrelic.Rows([]event.Event{{Time: night, Class: "KeyError", Message: "m", Frames: []event.Frame{{File: "a.py", Line: 1}}}})
+	rows := newrelic.Rows([]source.Event{{Time: night, Class: "KeyError", Message: "m", Frames: []source.Frame{{File: "a.py", Line: 1}}}})
 	rows["ErrorTrace"][0]["stackTrace"] = []string{`File "/srv/b.py", line 8, in call`, `File "/srv/a.py", line 7, in sum`} // as a list, without a head
 	_, nr := nerdgraph(t, rows)
 	if got := all(t, nr, day); len(got) != 1 || len(got[0].Frames) != 2 || got[0].Frames[0].Line != 7 {

@@ -21,9 +21,9 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
+	"path/filepath"
+	"strings"
 	"time"
-
-	"github.com/decantdev/decant/internal/triage/event"
 )
 
 // A Source is where errors are kept.
@@ -33,7 +33,7 @@ type Source interface {
 
 	// Events yields what happened in the window, in the order in which the source tells it. An error of type *LineError stands for one
 	// event that cannot be read, and the next ones follow it; any other error is the last thing that comes.
-	Events(ctx context.Context, in Window) iter.Seq2[event.Event, error]
+	Events(ctx context.Context, in Window) iter.Seq2[Event, error]
 
 	// Check reports whether the source can be read, with its credential and every right that Events needs. The error says what to do.
 	Check(ctx context.Context) error
@@ -92,4 +92,25 @@ func cut(s string, n int) string {
 		n--
 	}
 	return s[:n]
+}
+
+// Files returns sources for files: those whose names end in .jsonl, .ndjson or .json (before .gz) have JSON lines, all
+// others are logs.
+func Files(names []string) (out []Source) {
+	var logs, lines []string
+	for _, f := range names {
+		switch filepath.Ext(strings.TrimSuffix(f, ".gz")) {
+		case ".jsonl", ".ndjson", ".json":
+			lines = append(lines, f)
+		default:
+			logs = append(logs, f)
+		}
+	}
+	if len(lines) > 0 {
+		out = append(out, &JSONL{Files: lines})
+	}
+	if len(logs) > 0 {
+		out = append(out, &Log{Files: logs})
+	}
+	return out
 }

@@ -3,37 +3,35 @@ package source
 import (
 	"strconv"
 	"strings"
-
-	"github.com/decantdev/decant/internal/triage/event"
 )
 
 // Parse reads one error from a text that somebody has pasted, or that a source has as it is: a stack of Go, Python, Java, Ruby or Node,
 // with what stands around it. It reports whether it found a stack. The event has no time; without a stack, its message is the first line.
-func Parse(text string) (e event.Event, ok bool) {
+func Parse(text string) (e Event, ok bool) {
 	lines := strings.Split(strings.ReplaceAll(cut(text, mostRecord), "\r\n", "\n"), "\n")
 	if e, ok = parseLines(lines); ok {
 		return e, true
 	}
 	for _, l := range lines {
 		if l = strings.TrimSpace(l); l != "" {
-			return event.Event{Message: cut(l, mostMessage)}, false
+			return Event{Message: cut(l, mostMessage)}, false
 		}
 	}
-	return event.Event{}, false
+	return Event{}, false
 }
 
-func parseLines(lines []string) (e event.Event, ok bool) {
-	for _, parse := range []func([]string) (event.Event, bool){parsePython, parseGo, parseJava, parseNode, parseRuby} {
+func parseLines(lines []string) (e Event, ok bool) {
+	for _, parse := range []func([]string) (Event, bool){parsePython, parseGo, parseJava, parseNode, parseRuby} {
 		if e, ok = parse(lines); ok {
 			bound(&e)
 			return e, true
 		}
 	}
-	return event.Event{}, false
+	return Event{}, false
 }
 
 // bound cuts an event down to what is kept of one.
-func bound(e *event.Event) {
+func bound(e *Event) {
 	for n := 0; e != nil; e, n = e.Cause, n+1 {
 		e.Message = cut(strings.ToValidUTF8(e.Message, "\uFFFD"), mostMessage)
 		e.Class = cut(strings.ToValidUTF8(e.Class, "\uFFFD"), mostAttribute)

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/internal/lazyregexp"
-	"github.com/decantdev/decant/internal/triage/event"
 )
 
 var (
@@ -21,7 +20,7 @@ var (
 var goClasses = map[string]string{"panic": "panic", "fatal": "fatal error", "http:": "panic"}
 
 // parseGo reads a panic, or the stack that an error was logged with.
-func parseGo(lines []string) (e event.Event, ok bool) {
+func parseGo(lines []string) (e Event, ok bool) {
 	first := len(lines)
 	for i, line := range lines {
 		if m := goPanic.FindStringSubmatch(line); m != nil && e.Class == "" {
@@ -50,7 +49,7 @@ func parseGo(lines []string) (e event.Event, ok bool) {
 }
 
 // goFrames reads the frames of one goroutine. What panics runs through is left out.
-func goFrames(lines []string) (out []event.Frame) {
+func goFrames(lines []string) (out []Frame) {
 	function := ""
 	for _, line := range lines {
 		line = strings.TrimRight(line, " \r")
@@ -93,7 +92,7 @@ func goCall(line string) (string, bool) {
 	return "", false
 }
 
-func goFrame(file string, line int, function string) event.Frame {
+func goFrame(file string, line int, function string) Frame {
 	pkg := function
 	if i := strings.LastIndexByte(pkg, '/') + 1; i <= len(pkg) {
 		name, _, _ := strings.Cut(pkg[i:], ".")
@@ -101,5 +100,5 @@ func goFrame(file string, line int, function string) event.Frame {
 	}
 	inApp := !holdsAny(file, "/pkg/mod/", "/vendor/", "/go/src/", "/libexec/src/", "@v") && !goStandard.MatchString(file) &&
 		!strings.HasPrefix(function, "runtime.") && !strings.HasPrefix(function, "testing.")
-	return event.Frame{File: file, Line: line, Function: function, Module: pkg, InApp: inApp}
+	return Frame{File: file, Line: line, Function: function, Module: pkg, InApp: inApp}
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/internal/lazyregexp"
-	"github.com/decantdev/decant/internal/triage/event"
 )
 
 var (
@@ -15,7 +14,7 @@ var (
 )
 
 // parseJava reads the stack of an exception of the JVM with its causes.
-func parseJava(lines []string) (event.Event, bool) {
+func parseJava(lines []string) (Event, bool) {
 	first := -1
 	for i, line := range lines {
 		if javaAt.MatchString(line) {
@@ -24,11 +23,11 @@ func parseJava(lines []string) (event.Event, bool) {
 		}
 	}
 	if first < 1 {
-		return event.Event{}, false
+		return Event{}, false
 	}
 	e := javaError(lines[:first])
 	if e.Class == "" {
-		return event.Event{}, false
+		return Event{}, false
 	}
 	newest, causes := &e, 0
 	for _, line := range lines[first:] {
@@ -38,7 +37,7 @@ func parseJava(lines []string) (event.Event, bool) {
 			newest.Cause, newest = &cause, &cause
 			causes++
 		} else if strings.HasPrefix(trimmed, "Suppressed: ") {
-			newest = &event.Event{} // not a cause: what went wrong while it was handled
+			newest = &Event{} // not a cause: what went wrong while it was handled
 		} else if m := javaAt.FindStringSubmatch(line); m != nil && len(newest.Frames) < mostFrames {
 			newest.Frames = append(newest.Frames, javaFrame(m))
 		}
@@ -47,7 +46,7 @@ func parseJava(lines []string) (event.Event, bool) {
 }
 
 // javaError reads class and message from the lines before the first frame: the last one that begins with a class, and what follows.
-func javaError(lines []string) (e event.Event) {
+func javaError(lines []string) (e Event) {
 	for i := len(lines) - 1; i >= 0; i-- {
 		line := javaThread.ReplaceAllString(strings.TrimSpace(lines[i]), "")
 		m := javaHead.FindStringSubmatch(line)
@@ -61,11 +60,11 @@ func javaError(lines []string) (e event.Event) {
 	return e
 }
 
-func javaFrame(m []string) event.Frame {
+func javaFrame(m []string) Frame {
 	class := m[1]
 	pkg := ""
 	if i := strings.LastIndexByte(class, '.'); i > 0 {
 		pkg = class[:i]
 	}
-	return event.Frame{File: m[3], Line: number(m[4]), Function: class + "." + m[2], Module: pkg, InApp: m[3] != "" && !javaOthers.MatchString(class+".")}
+	return Frame{File: m[3], Line: number(m[4]), Function: class + "." + m[2], Module: pkg, InApp: m[3] != "" && !javaOthers.MatchString(class+".")}
 }

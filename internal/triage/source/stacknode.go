@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/internal/lazyregexp"
-	"github.com/decantdev/decant/internal/triage/event"
 )
 
 var (
@@ -13,7 +12,7 @@ var (
 )
 
 // parseNode reads the stack of an error of JavaScript.
-func parseNode(lines []string) (event.Event, bool) {
+func parseNode(lines []string) (Event, bool) {
 	for i, line := range lines {
 		m := nodeAt.FindStringSubmatch(line)
 		if m == nil || i == 0 || !nodePlace(m) {
@@ -26,7 +25,7 @@ func parseNode(lines []string) (event.Event, bool) {
 		nodeFrames(&e, lines[i:])
 		return e, true
 	}
-	return event.Event{}, false
+	return Event{}, false
 }
 
 // nodePlace reports whether a line that looks like a frame names a file and a line.
@@ -35,7 +34,7 @@ func nodePlace(m []string) bool {
 }
 
 // nodeError reads class and message from the lines before the first frame.
-func nodeError(lines []string) (e event.Event) {
+func nodeError(lines []string) (e Event) {
 	for i := len(lines) - 1; i >= 0; i-- {
 		line := strings.TrimSpace(lines[i])
 		if rest, ok := strings.CutPrefix(line, "[cause]: "); ok {
@@ -53,7 +52,7 @@ func nodeError(lines []string) (e event.Event) {
 }
 
 // nodeFrames reads the frames, and those of causes behind them.
-func nodeFrames(e *event.Event, lines []string) {
+func nodeFrames(e *Event, lines []string) {
 	causes := 0
 	for _, line := range lines {
 		if _, cause, ok := strings.Cut(line, "[cause]: "); ok && causes < mostCauses {
@@ -72,6 +71,6 @@ func nodeFrames(e *event.Event, lines []string) {
 			module, _, _ = strings.Cut(file[i+len("node_modules/"):], "/")
 		}
 		inApp := m[4] != "" && !holdsAny(file, "node_modules/") && !strings.HasPrefix(file, "node:") && !strings.HasPrefix(file, "internal/")
-		e.Frames = append(e.Frames, event.Frame{File: file, Line: number(m[4]), Function: m[2], Module: module, InApp: inApp})
+		e.Frames = append(e.Frames, Frame{File: file, Line: number(m[4]), Function: m[2], Module: module, InApp: inApp})
 	}
 }

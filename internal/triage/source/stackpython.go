@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/internal/lazyregexp"
-	"github.com/decantdev/decant/internal/triage/event"
 )
 
 const traceback = "Traceback (most recent call last):"
@@ -16,9 +15,9 @@ var (
 )
 
 // parsePython reads tracebacks. Of several that are chained the last one is the error, and the ones before it are its causes.
-func parsePython(lines []string) (event.Event, bool) {
+func parsePython(lines []string) (Event, bool) {
 	lines = ungrouped(lines)
-	var newest *event.Event
+	var newest *Event
 	for i, n := 0, 0; i < len(lines) && n <= mostCauses; i++ {
 		if !strings.HasSuffix(strings.TrimSpace(lines[i]), traceback) {
 			continue
@@ -31,7 +30,7 @@ func parsePython(lines []string) (event.Event, bool) {
 		e.Cause, newest = newest, &e
 	}
 	if newest == nil {
-		return event.Event{}, false
+		return Event{}, false
 	}
 	return *newest, true
 }
@@ -55,7 +54,7 @@ func ungrouped(lines []string) []string {
 }
 
 // pythonTrace reads one traceback, and returns how many lines it has.
-func pythonTrace(lines []string) (e event.Event, n int) {
+func pythonTrace(lines []string) (e Event, n int) {
 	for i, line := range lines {
 		trimmed := strings.TrimSpace(line)
 		if m := pyFile.FindStringSubmatch(line); m != nil {
@@ -76,7 +75,7 @@ func pythonTrace(lines []string) (e event.Event, n int) {
 }
 
 // moreMessage adds the lines of a message of several lines, up to an empty one.
-func moreMessage(e *event.Event, lines []string) (n int) {
+func moreMessage(e *Event, lines []string) (n int) {
 	for _, line := range lines {
 		if strings.TrimSpace(line) == "" || strings.HasSuffix(line, traceback) || len(e.Message) > mostMessage {
 			return n
@@ -87,11 +86,11 @@ func moreMessage(e *event.Event, lines []string) (n int) {
 	return n
 }
 
-func pythonFrame(file string, line int, function string) event.Frame {
+func pythonFrame(file string, line int, function string) Frame {
 	inApp := !holdsAny(file, "site-packages/", "dist-packages/", "/lib/python", "\\Lib\\", "<frozen", "<string>", "/importlib/")
 	module := ""
 	if _, lib, ok := strings.Cut(file, "-packages/"); ok {
 		module, _, _ = strings.Cut(lib, "/")
 	}
-	return event.Frame{File: file, Line: line, Function: function, Module: module, InApp: inApp}
+	return Frame{File: file, Line: line, Function: function, Module: module, InApp: inApp}
 }

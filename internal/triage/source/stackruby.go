@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/internal/lazyregexp"
-	"github.com/decantdev/decant/internal/triage/event"
 )
 
 var (
@@ -15,10 +14,10 @@ var (
 )
 
 // parseRuby reads the stack of a Ruby exception: as Ruby prints it, as Rails logs it, as loggers write it.
-func parseRuby(lines []string) (e event.Event, ok bool) {
+func parseRuby(lines []string) (e Event, ok bool) {
 	for i, line := range lines {
 		if m := rubyHead.FindStringSubmatch(line); m != nil {
-			e = event.Event{Class: m[5], Message: m[4], Frames: []event.Frame{rubyFrame(m[1:4])}}
+			e = Event{Class: m[5], Message: m[4], Frames: []Frame{rubyFrame(m[1:4])}}
 			e.Frames = append(e.Frames, rubyFrames(lines[i+1:])...)
 			return e, true
 		}
@@ -33,7 +32,7 @@ func parseRuby(lines []string) (e event.Event, ok bool) {
 				m = rubyLog.FindStringSubmatch(strings.TrimSpace(lines[k]))
 			}
 			if m != nil {
-				e = event.Event{Class: m[1], Message: m[2], Frames: rubyFrames(lines[i:])}
+				e = Event{Class: m[1], Message: m[2], Frames: rubyFrames(lines[i:])}
 				return e, true
 			}
 		}
@@ -42,7 +41,7 @@ func parseRuby(lines []string) (e event.Event, ok bool) {
 	return e, false
 }
 
-func rubyFrames(lines []string) (out []event.Frame) {
+func rubyFrames(lines []string) (out []Frame) {
 	for _, line := range lines {
 		if m := rubyAt.FindStringSubmatch(line); m != nil && len(out) < mostFrames {
 			out = append(out, rubyFrame(m[1:]))
@@ -51,7 +50,7 @@ func rubyFrames(lines []string) (out []event.Frame) {
 	return out
 }
 
-func rubyFrame(m []string) event.Frame {
+func rubyFrame(m []string) Frame {
 	file, module := m[0], ""
 	if _, gem, ok := strings.Cut(file, "/gems/"); ok {
 		if i := strings.LastIndex(gem, "/gems/"); i >= 0 {
@@ -60,5 +59,5 @@ func rubyFrame(m []string) event.Frame {
 		module, _, _ = strings.Cut(gem, "/")
 	}
 	inApp := !holdsAny(file, "/gems/", "/lib/ruby/", "<internal:")
-	return event.Frame{File: file, Line: number(m[1]), Function: m[2], Module: module, InApp: inApp}
+	return Frame{File: file, Line: number(m[1]), Function: m[2], Module: module, InApp: inApp}
 }

@@ -25,10 +25,7 @@ const ownFile = "keep the settings in a file of your own, outside of any reposit
 
 // names reports whether a variable is about the vendor.
 func (v vendor) names(variable string) bool {
-	for _, before := range []string{"DECANT_TRIAGE_", "NIGHTWATCH_"} {
-		variable = strings.TrimPrefix(variable, before)
-	}
-	return strings.HasPrefix(variable, v.prefix)
+	return strings.HasPrefix(strings.TrimPrefix(variable, "DECANT_TRIAGE_"), v.prefix)
 }
 
 // has reports whether an address is the vendor's.

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/decantdev/decant/internal/chat"
+	"github.com/decantdev/decant/internal/standin/services"
+	"github.com/decantdev/decant/internal/triage/analyst"
+	"github.com/decantdev/decant/internal/triage/sample"
+	"github.com/decantdev/decant/provider"
+	"github.com/decantdev/decant/provider/sandbox"
+)
+
+type triageSandboxCmd struct {
+	Listen   string `default:"127.0.0.1:4150" placeholder:"ADDR" help:"Address to listen on; port 0 is any free port (${default})."`
+	Settings string `placeholder:"FILE" help:"Write settings for decant triage there, which name the services. An existing file is not changed."`
+}
+
+// Help describes what the flags do not.
+func (c *triageSandboxCmd) Help() string {
+	return `Example:
+
+    decant triage sandbox --settings .decant/triage.yaml
+
+It prints the environment variables for another terminal, where decant triage doctor and decant triage run then work as with the real services. What was
+posted to Slack is at /slack.`
+}
+
+// Run serves stand-ins for New Relic, Sentry, GitHub, Slack and a model until it is interrupted.
+func (c *triageSandboxCmd) Run(s *streams) error {
+	taken, err := sample.Bundled()
+	if err != nil {
+		return err
+	}
+	base, stop, err := serveSample(taken, c.Listen)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if c.Settings != "" {
+		if err := writeNew(c.Settings, services.Settings(taken)); err != nil {
+			return inputError{err}
+		}
+		if err := trustWritten(c.Settings); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(s.out, "# Stand-ins for New Relic, Sentry, GitHub, Slack and a model listen on %s. In another terminal:\n", base)
+	for _, v := range services.Environment(base) {
+		fmt.Fprintf(s.out, "export %s\n", v)
+	}
+	if c.Settings == "" {
+		fmt.Fprintf(s.out, "# Settings for decant triage (--settings FILE writes them):\n%s", services.Settings(taken))
+	}
+	since := taken.Now.AddDate(0, 0, -30).Format(time.DateOnly)
+	fmt.Fprintf(s.out, "# The errors are those of the days before %s: decant triage run --since %s\n", taken.Now.Format(time.DateOnly), since)
+	fmt.Fprintf(s.out, "# What was posted to Slack: %s/slack\n", base)
+	ctx, end := interruptible()
+	defer end()
+	<-ctx.Done()
+	return nil
+}
+
+// writeNew writes a new file, and makes its folder. A file that exists is an error.
+func writeNew(name, text string) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// serveSample serves the services of a sample. It returns their base URL, and a function that ends them.
+func serveSample(taken *sample.Sample, address string) (base string, stop func() error, err error) {
+	dir, err := sampleFolder()
+	if err != nil {
+		return "", nil, err
+	}
+	server, err := services.New(services.Options{Sample: taken, Dir: dir, Model: analyst.Analyst{}})
+	if err != nil {
+		return "", nil, inputError{err}
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return "", nil, err
+	}
+	web := &http.Server{Handler: server, ReadHeaderTimeout: 10 * time.Second}
+	done := make(chan error, 1)
+	go func() { done <- web.Serve(l) }()
+	return "http://" + l.Addr().String(), func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		err := cmp.Or(web.Shutdown(ctx), web.Close())
+		if served := <-done; !errors.Is(served, http.ErrServerClosed) {
+			err = errors.Join(err, served)
+		}
+		return err
+	}, nil
+}
+
+// talkToStandIn has a stand-in answer in place of a model. With --db its batches are kept beside the database, so that the
+// next process finds them.
+func (f *triageFlags) talkToStandIn(r *triageRoom, o *chat.Options) error {
+	batches := ""
+	if f.DB != "" {
+		batches = f.DB + ".sandbox"
+	}
+	client, stop, err := withinOptions(sandbox.Options{Model: analyst.Analyst{}, Batches: batches})
+	if err != nil {
+		return err
+	}
+	r.clean = append(r.clean, func() error { stop(); return nil })
+	o.Model = cmp.Or(o.Project.Settings.Model, defaultModel)
+	o.Project.Settings.Model, o.Client = o.Model, client
+	o.Account = &provider.Account{Client: client, Upstream: standBase, Model: o.Model}
+	r.model, r.client = o.Model, client
+	return nil
+}
