@@ -68,11 +68,39 @@ func escaped(s string) string {
 //go:embed page.css
 var pageStyle string
 
-// WriteHTML writes the report as a page without scripts and without external resources.
+// WriteHTML writes the report as a page of its own, without scripts and without anything from elsewhere.
 func (r *Month) WriteHTML(w io.Writer) error {
-	t, err := template.New("month").Parse(page)
-	if err != nil {
-		return fmt.Errorf("parse the page: %w", err)
+	var out htmlpage.Page
+	out.Add(`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>%s</title>
+<style>
+`, r.title())
+	out.Style(pageStyle)
+	out.Add("</style>\n</head>\n<body>\n<main>\n<h1>%s</h1>\n", r.title())
+	for _, s := range r.sections() {
+		s.writeHTML(&out)
+	}
+	out.Raw("</main>\n</body>\n</html>\n")
+	_, err := out.WriteTo(w)
+	return err
+}
+
+// writeHTML writes a section as part of a page.
+func (s *section) writeHTML(out *htmlpage.Page) {
+	out.Add("<section>\n<h2>%s</h2>\n", s.Title)
+	if len(s.Rows) > 0 {
+		out.Raw("<table>\n")
+		for _, row := range s.Rows {
+			out.Add(`<tr><th scope="row">%s</th><td>%s</td></tr>`+"\n", row[0], row[1])
+		}
+		out.Raw("</table>\n")
+	}
+	if s.Note != "" {
+		out.Add("<p>%s</p>\n", s.Note)
 	}
 	out.Raw("</section>\n")
 }

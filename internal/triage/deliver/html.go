@@ -53,7 +53,7 @@ func (r *Report) WriteHTML(w io.Writer) error {
 }
 
 // html writes what an investigation has found.
-func (e *Error) html(out *htmlpage.Page) {
+func (e *ReportedError) html(out *htmlpage.Page) {
 	f := e.Finding
 	out.Add("<article>\n<h2>%d. %s</h2>\n"+`<p class="soft">%s%s</p>`+"\n", e.Number, e.Title(), happened(e),
 		lastSeenText(e))
@@ -73,7 +73,7 @@ func (e *Error) html(out *htmlpage.Page) {
 }
 
 // htmlEvidence writes a piece of evidence, linked where it can be seen.
-func (e *Error) htmlEvidence(out *htmlpage.Page, i int) {
+func (e *ReportedError) htmlEvidence(out *htmlpage.Page, i int) {
 	v := &e.Finding.Evidence[i]
 	out.Raw("<div>")
 	if address, ok := htmlpage.Link(link(e, i)); ok {
@@ -88,7 +88,7 @@ func (e *Error) htmlEvidence(out *htmlpage.Page, i int) {
 }
 
 // htmlTerms writes what belongs to a finding: the fix, who brought the error in, what to do next, and so on.
-func (e *Error) htmlTerms(out *htmlpage.Page) {
+func (e *ReportedError) htmlTerms(out *htmlpage.Page) {
 	f := e.Finding
 	out.Raw("<dl>\n")
 	for _, t := range [][2]string{

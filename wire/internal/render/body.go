@@ -29,6 +29,7 @@ func (b *Body) Render(src []byte, conv, view *decant.Conversation) ([]byte, erro
 	e.View = adoptMarker(conv, view)
 	var elems []source.Piece // the items as they shall be
 	at := 0                  // the first item that has not had its turn
+	first := FirstItems(b.Items)
 	for i := range e.View.Messages {
 		next := Next(first, len(b.Items), e.View.Messages[i:])
 		elems, at = b.fixed(elems, at, next), max(at, next)
