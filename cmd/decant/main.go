@@ -8,12 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"reflect"
-	"strings"
-
-	"github.com/alecthomas/kong"
 
 	"github.com/decantdev/decant/agent/tools"
+	"github.com/decantdev/decant/internal/cli"
 	"github.com/decantdev/decant/internal/secret"
 )
 
@@ -64,34 +61,28 @@ func main() {
 	os.Exit(run(os.Args[1:], standard()))
 }
 
+// A runner is the struct of a command.
+type runner interface{ Run(s *streams) error }
+
+// program returns the command line of decant.
+func program() *cli.Command {
+	return cli.New("decant", "Context management for LLM agents: keep everything, send only what is needed.", &commands{}, "model", defaultModel)
+}
+
 // run runs one command line and returns its exit code.
 func run(args []string, s *streams) (code int) {
 	defer s.flush()
-	exited := -1
-	args = spelled(args)
-	parser, err := kong.New(grammar(args),
-		kong.Name("decant"),
-		kong.Description("Context management for LLM agents: keep everything, send only what is needed."),
-		kong.UsageOnError(),
-		kong.Writers(s.out, s.err),
-		kong.Exit(func(code int) { exited = code }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
-		kong.Vars{"model": defaultModel},
-	)
+	cmd, help, err := program().Parse(spelled(args), os.Getenv)
 	if err != nil {
-		fmt.Fprintln(s.err, "decant:", err)
-		return exitOther
-	}
-	ctx, err := parser.Parse(args)
-	if exited >= 0 {
-		return exited
-	}
-	if err != nil {
-		text := strings.ReplaceAll(secret.Mask(err.Error()), "expected a valid 64 bit int but got", "want a whole number, not")
-		fmt.Fprintf(s.err, "decant: %s\nTry \"decant --help\".\n", text)
+		fmt.Fprintf(s.err, "%s: %s\nTry \"%s --help\".\n", cmd.Path(), secret.Mask(err.Error()), cmd.Path())
 		return exitUsage
 	}
-	if err := ctx.Run(s, parser.Model); err != nil {
+	if help {
+		err = cmd.WriteHelp(s.out, s.columns())
+	} else {
+		err = cmd.Target().(runner).Run(s)
+	}
+	if err != nil {
 		if status := exitStatus(0); errors.As(err, &status) {
 			return int(status)
 		}
@@ -99,26 +90,6 @@ func run(args []string, s *streams) (code int) {
 		return exitCode(err)
 	}
 	return exitDone
-}
-
-// grammar returns what a command line is parsed into: of all commands only the one that it names, because reading the definition of
-// all takes longer than most commands. A completion script is made from all; a hook, which delays an agent, has one of its own.
-func grammar(args []string) any {
-	switch {
-	case len(args) > 2 && args[0] == "notebook" && args[1] == "hook":
-		return &struct {
-			Notebook struct {
-				Hook notebookHookCmd `cmd:""`
-			} `cmd:""`
-		}{}
-	case len(args) > 0 && args[0] != "completion":
-		for f := range reflect.TypeFor[commands]().Fields() {
-			if strings.ToLower(f.Name) == args[0] {
-				return reflect.New(reflect.StructOf([]reflect.StructField{f})).Interface()
-			}
-		}
-	}
-	return &commands{}
 }
 
 // spelled returns a command line as the parser wants it. It also accepts what people are used to from other
@@ -131,10 +102,8 @@ func spelled(args []string) []string {
 		return append(args[1:len(args):len(args)], "--help")
 	case args[0] == "--version":
 		return []string{"version"}
-	case args[0] == "run": // the rest may be another program's
-		return args
 	case len(args) > 1 && args[0] == "chat" && args[1] == "serve":
-		args = append([]string{"chat", "--serve"}, args[2:]...)
+		return append([]string{"chat", "--serve"}, args[2:]...)
 	}
-	return joinNegative(args)
+	return args
 }

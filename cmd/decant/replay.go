@@ -17,7 +17,7 @@ import (
 type replayCmd struct {
 	Files    []string `arg:"" name:"file" help:"Session files, plain or gzip, or directories of them."`
 	Policy   []string `placeholder:"NAME" sep:"none" help:"Policy to play; repeat for several. client (what was really sent, with the client's own compactions), none (the whole history), trim-N, keep-last-N, drop-oldest, a preset, a preset with a level of early pours (default:high), a preset that prunes on every request (chat:every_request), or a YAML file. The first one is the baseline. Default: the usual ones, with client first if it compacted."`
-	Early    string   `name:"early-pours" aliases:"thrift" placeholder:"LEVEL" help:"Level of early pours for presets that name none: off, low, default or high."`
+	Early    string   `name:"early-pours" placeholder:"LEVEL" help:"Level of early pours for presets that name none: off, low, default or high."`
 	Model    string   `placeholder:"ID" help:"Model whose window and prices are used. Default: the one in the recording."`
 	Window   int      `placeholder:"TOKENS" help:"Window to use instead of the model's."`
 	Fixed    int      `placeholder:"TOKENS" help:"Size of system prompt and tools. Default: what the recording shows."`

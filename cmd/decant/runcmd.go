@@ -30,13 +30,6 @@ type runCmd struct {
 
 // Run runs an agent on a gateway of its own and returns the agent's exit code.
 func (c *runCmd) Run(s *streams) (err error) {
-	command := c.Command
-	if len(command) > 0 && command[0] == "--" {
-		command = command[1:]
-	}
-	if len(command) == 0 {
-		return usageError{errors.New("run: no command; for example: decant run -- claude")}
-	}
 	if c.Upstream == "" {
 		c.Upstream = os.Getenv("ANTHROPIC_BASE_URL") // send requests where the agent would send them
 	}
@@ -44,7 +37,7 @@ func (c *runCmd) Run(s *streams) (err error) {
 	if err != nil {
 		return err
 	}
-	if text := doubt(command[0]); text != "" {
+	if text := doubt(c.Command[0]); text != "" {
 		s.warn(errors.New(text))
 	}
 	quiet := *s
@@ -54,7 +47,7 @@ func (c *runCmd) Run(s *streams) (err error) {
 	}
 	defer closeLog()
 	own := cfg.Destinations()[0].Hostname() == doctor.FirstPartyHost
-	return withGateway(cfg, &quiet, func(base string) error { return runAgent(command, base, own, s) })
+	return withGateway(cfg, &quiet, func(base string) error { return runAgent(c.Command, base, own, s) })
 }
 
 // local returns the configuration of a gateway that only this machine can reach. It has no keys, because

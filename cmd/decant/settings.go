@@ -21,7 +21,7 @@ type gatewayFlags struct {
 	DB       string `name:"db" placeholder:"FILE" help:"Database file (your own)."`
 	keyFileFlag
 	Preset              string `placeholder:"NAME" help:"Policy for requests that match no rule (default)."`
-	Early               string `name:"early-pours" aliases:"thrift" placeholder:"LEVEL" help:"How eagerly to pour early, to save money: off, low, default or high. Overrides what presets say."`
+	Early               string `name:"early-pours" placeholder:"LEVEL" help:"How eagerly to pour early, to save money: off, low, default or high. Overrides what presets say."`
 	Mode                string `placeholder:"MODE" help:"manage, observe (record and plan, but change nothing) or off (manage)."`
 	Window              int    `placeholder:"TOKENS" help:"Window to use for every model instead of the catalogue's."`
 	SummaryModel        string `placeholder:"ID" help:"Model that writes records, or off. Its credential stands in the settings."`
