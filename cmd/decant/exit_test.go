@@ -29,7 +29,7 @@ func TestExitCodesOfStoreCommands(t *testing.T) {
 		{exitInput, []string{"show", "nosuch"}},
 		{exitInput, []string{"show", "last"}},
 		{exitInput, []string{"diff", "nosuch"}},
-		{exitInput, []string{"plan", "nosuch"}},
+		{exitInput, []string{"pour", "nosuch"}},
 		{exitInput, []string{"undo", "nosuch"}},
 		{exitInput, []string{"export", "nosuch"}},
 		{exitInput, []string{"expand", "d:12345678"}},
