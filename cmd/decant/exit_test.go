@@ -38,7 +38,7 @@ func TestExitCodesOfStoreCommands(t *testing.T) {
 		{exitUsage, []string{"gc", "--no-age"}},
 		{exitUsage, []string{"db"}},
 		{exitUsage, []string{"db", "backup", path}},
-		{exitUsage, []string{"plan", "last", "--preset", "nosuch"}},
+		{exitUsage, []string{"pour", "last", "--preset", "nosuch"}},
 	} {
 		var out, messages bytes.Buffer
 		args := append(tt.args, "--db", path)
