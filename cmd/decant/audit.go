@@ -13,8 +13,8 @@ import (
 )
 
 type auditCmd struct {
-	Since age  `placeholder:"AGE" help:"Only what was done in the last 30d, 12h, ..."`
-	Limit int  `default:"200" help:"Show at most this many, the newest; 0 means all."`
+	Since age  `placeholder:"AGE" help:"Only entries of the last 30d, 12h, ..."`
+	Limit int  `default:"200" help:"Show at most this many entries, the newest; 0 shows all."`
 	JSON  bool `name:"json" help:"Print JSON."`
 	dbFlag
 }

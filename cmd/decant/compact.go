@@ -19,18 +19,18 @@ import (
 
 type compactCmd struct {
 	File      string `arg:"" optional:"" help:"Request body or session file, plain or gzip; - reads standard input."`
-	To        amount `placeholder:"TOKENS" help:"Largest size of the messages in tokens: 20000, 20k, or 10% of what they have now. Default: what the preset says; nothing is done below its trigger."`
-	Keep      amount `placeholder:"TOKENS" help:"Size of the newest rounds that stay verbatim. Default: a fifth of the target."`
-	KeepTurns *int   `placeholder:"N" help:"Keep at least the newest N turns verbatim; 0 keeps a summary only."`
+	To        amount `placeholder:"TOKENS" help:"Target size of the messages in tokens: 20000, 20k, or 10% of their current size. Default: set by the preset, which does nothing below its trigger."`
+	Keep      amount `placeholder:"TOKENS" help:"Size of the newest rounds that stay word for word. Default: a fifth of the target."`
+	KeepTurns *int   `placeholder:"N" help:"Keep at least the newest N turns word for word; 0 keeps only a summary."`
 	Model     string `placeholder:"ID" help:"Model that will read the result. Default: the one in the input."`
 	Preset    string `placeholder:"NAME" default:"default" help:"Policy: default, agent-loop, chat, coding-session, night-watch, orchestrator, or a YAML file."`
-	From      string `placeholder:"FORMAT" help:"Format of the input: anthropic, openai-chat, openai-responses, messages, claude-code, codex, pi, or a log of copilot-cli, gemini, opencode, swe-agent, tau-bench, openhands. Default: found in the content."`
-	As        string `placeholder:"FORMAT" default:"same" enum:"same,anthropic,openai-chat,openai-responses,text" help:"Format of the output: same, anthropic, openai-chat, openai-responses, or text (what a model would read)."`
+	From      string `placeholder:"FORMAT" help:"Input format: anthropic, openai-chat, openai-responses, messages, claude-code, codex, pi, or a log of copilot-cli, gemini, opencode, swe-agent, tau-bench, openhands. Default: detected."`
+	As        string `placeholder:"FORMAT" default:"same" enum:"same,anthropic,openai-chat,openai-responses,text" help:"Output format: same, anthropic, openai-chat, openai-responses, or text (what a model would read)."`
 	Output    string `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
-	Force     bool   `help:"Allow the result to replace the input."`
-	Resume    string `placeholder:"ID" help:"Compact a session of Claude Code, Codex or pi in place and keep a backup. Give its id, the beginning of its id, or \"last\"."`
-	Report    string `placeholder:"FILE" help:"Write a JSON report with every decision."`
-	DryRun    bool   `help:"Say what would be done, and write nothing."`
+	Force     bool   `help:"Allow overwriting the input file."`
+	Resume    string `placeholder:"ID" help:"Compact a session of Claude Code, Codex or pi in place; keeps a backup. Takes an id, the start of an id, or \"last\"."`
+	Report    string `placeholder:"FILE" help:"Write a JSON report of every decision."`
+	DryRun    bool   `help:"Show what would change; write nothing."`
 	catalogFlag
 }
 

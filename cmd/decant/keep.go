@@ -10,8 +10,8 @@ import (
 )
 
 type keepCmd struct {
-	Session string `arg:"" help:"Conversation: its id, its session, the beginning of either, or \"last\"."`
-	Off     bool   `help:"Let gc delete it again."`
+	Session string `arg:"" help:"Conversation: id or session, or the start of either, or \"last\"."`
+	Off     bool   `help:"Allow gc to delete it again."`
 	dbFlag
 }
 

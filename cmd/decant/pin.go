@@ -15,8 +15,8 @@ import (
 )
 
 type pinCmd struct {
-	Session string `arg:"" help:"Conversation: its id, its session, the beginning of either, or \"last\"."`
-	Message string `arg:"" help:"Message that the model must see verbatim: m12."`
+	Session string `arg:"" help:"Conversation: id or session, or the start of either, or \"last\"."`
+	Message string `arg:"" help:"Message to keep word for word: m12."`
 	Off     bool   `help:"Remove the pin."`
 	dbFlag
 }

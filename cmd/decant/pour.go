@@ -10,10 +10,10 @@ import (
 )
 
 type pourCmd struct {
-	Focus  string `placeholder:"TEXT" help:"Topic of the record, for the model that writes it, if there is one."`
+	Focus  string `placeholder:"TEXT" help:"Topic of the record, for the model that writes it, if any."`
 	Window amount `placeholder:"TOKENS" help:"Pour as for this window. Default: the gateway's setting, then the catalogue's."`
 	Preset string `placeholder:"NAME" help:"Policy: an embedded preset, or a YAML file. Default: the gateway's setting."`
-	At     int64  `placeholder:"VERSION" help:"Only if the conversation still has this version, which --dry-run prints."`
+	At     int64  `placeholder:"VERSION" help:"Only if the conversation is still at this version. --dry-run prints it."`
 	changeFlags
 }
 

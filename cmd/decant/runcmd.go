@@ -24,8 +24,8 @@ import (
 type runCmd struct {
 	gatewayFlags
 	Listen  string   `placeholder:"ADDR" help:"Address of the gateway, if your firewall needs a fixed one (127.0.0.1 and a free port)."`
-	LogFile string   `placeholder:"FILE" help:"File for the gateway's log. Without it, warnings are dropped so that they do not disturb the agent's screen."`
-	Command []string `arg:"" passthrough:"" placeholder:"COMMAND" help:"Agent with its arguments: decant run -- claude -p hello"`
+	LogFile string   `placeholder:"FILE" help:"File for the gateway's log. By default warnings are dropped, to keep the agent's screen clean."`
+	Command []string `arg:"" passthrough:"" placeholder:"COMMAND" help:"Agent and its arguments; put -- in front: decant run -- claude -p hello"`
 }
 
 // Run runs an agent on a gateway of its own and returns the agent's exit code.
