@@ -101,8 +101,6 @@ func spelled(args []string) []string {
 		return append(args[1:len(args):len(args)], "--help")
 	case args[0] == "--version":
 		return []string{"version"}
-	case len(args) > 1 && args[0] == "chat" && args[1] == "serve":
-		return append([]string{"chat", "--serve"}, args[2:]...)
 	}
 	return args
 }
