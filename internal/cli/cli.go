@@ -22,7 +22,8 @@
 //	xor          a name; flags with the same one exclude each other
 //
 // Values are strings, whole numbers, decimals, switches, durations, lists of strings, pointers to these, and types that
-// implement encoding.TextUnmarshaler.
+// implement encoding.TextUnmarshaler. The package calls no method by its name, which would keep every method of a
+// program in it.
 package cli
 
 import (
@@ -52,7 +53,9 @@ func New(name, help string, program any, variables ...string) *Command {
 	for i := 0; i < len(variables); i += 2 {
 		variables[i] = "${" + variables[i] + "}"
 	}
-	return &Command{Name: name, Help: help, value: reflect.ValueOf(program).Elem(), variables: strings.NewReplacer(variables...)}
+	return &Command{
+		Name: name, Help: help, value: reflect.ValueOf(program).Elem(), variables: strings.NewReplacer(variables...),
+	}
 }
 
 // Path returns the words that a user types for the command: decant key add.
@@ -144,8 +147,8 @@ func (c *Command) fields(v reflect.Value) (out []*Param) {
 
 func (c *Command) param(f reflect.StructField, v reflect.Value) *Param {
 	p := &Param{
-		Name: nameOf(f), Short: f.Tag.Get("short"), Placeholder: f.Tag.Get("placeholder"), env: f.Tag.Get("env"), xor: f.Tag.Get("xor"),
-		split: f.Tag.Get("sep") != "none", value: v,
+		Name: nameOf(f), Short: f.Tag.Get("short"), Placeholder: f.Tag.Get("placeholder"), env: f.Tag.Get("env"),
+		xor: f.Tag.Get("xor"), split: f.Tag.Get("sep") != "none", value: v,
 	}
 	_, p.Argument = f.Tag.Lookup("arg")
 	_, p.Optional = f.Tag.Lookup("optional")

@@ -10,7 +10,7 @@ import (
 
 // Detailed is implemented by the struct of a command that needs more help than its tag has room for.
 type Detailed interface {
-	// Help returns paragraphs. Lines within a paragraph are broken anew; a paragraph that is indented stays as it is.
+	// Help returns paragraphs. A paragraph is wrapped to the width of the terminal unless it is indented.
 	Help() string
 }
 
