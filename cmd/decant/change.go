@@ -34,9 +34,9 @@ func changed(action string, k store.Key, c *engine.Change) store.Act {
 
 // changeFlags are the flags of commands that change a stored conversation after printing the price.
 type changeFlags struct {
-	Session string `arg:"" help:"Conversation: its id, its session, the beginning of either, or \"last\"."`
+	Session string `arg:"" help:"Conversation: id or session, or the start of either, or \"last\"."`
 	Yes     bool   `short:"y" help:"Do not ask for confirmation."`
-	DryRun  bool   `help:"Say what would be done and what it would cost, and change nothing."`
+	DryRun  bool   `help:"Show the plan and its price; change nothing."`
 	JSON    bool   `name:"json" help:"Print the plan as JSON."`
 	catalogFlag
 	dbFlag
@@ -52,12 +52,12 @@ func (c *changeFlags) run(s *streams, action string, plan func(*engine.Engine, c
 	if err != nil {
 		return err
 	}
-	return c.with(func(ctx context.Context, db store.Store) error {
-		conv, err := c.find(ctx, db, c.Session)
+	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+		e, err := c.engine(db, catalog, c.window, c.preset)
 		if err != nil {
 			return err
 		}
-		e, err := c.engine(db, catalog, c.window, c.preset)
+		conv, err := c.find(ctx, db, c.Session)
 		if err != nil {
 			return err
 		}

@@ -22,42 +22,42 @@ import (
 )
 
 type chatCmd struct {
-	Prompt         string   `short:"p" placeholder:"TEXT" help:"Say TEXT, print the answer and end. Standard input, where it is not a terminal, is said behind it."`
-	File           string   `short:"f" placeholder:"FILE-or-TEXT" help:"Say what FILE holds, or, where there is no such file, TEXT; print the answer and end."`
-	OutputFormat   string   `default:"text" enum:"text,json,stream-json" placeholder:"FORMAT" help:"How the answer is printed: text, json (one object), or stream-json (events, one on each line)."`
-	JSONSchema     string   `name:"json-schema" placeholder:"FILE" help:"The answer must be JSON of this schema, and only it is printed."`
+	Prompt         string   `short:"p" placeholder:"TEXT" help:"Send TEXT, print the answer and exit. Piped standard input is appended."`
+	File           string   `short:"f" placeholder:"FILE-or-TEXT" help:"Send the content of FILE, or TEXT if there is no such file; print the answer and exit."`
+	OutputFormat   string   `default:"text" enum:"text,json,stream-json" placeholder:"FORMAT" help:"Output: text, json (one object), or stream-json (one event per line)."`
+	JSONSchema     string   `name:"json-schema" placeholder:"FILE" help:"Require an answer that is JSON of this schema, and print only it."`
 	Model          string   `placeholder:"ID" help:"Model (${model})."`
-	MaxTurns       int      `placeholder:"N" help:"Answers of the model to one thing that is said; the last of them is the final one (50)."`
-	MaxBudgetUSD   float64  `name:"max-budget-usd" placeholder:"USD" help:"What the session may cost. At the limit the model gives its final answer; with --serve, what is said then is refused."`
-	Allow          []string `sep:"none" placeholder:"RULE" help:"Make calls of this kind without a question, such as read or 'bash(git diff:*)'. May be repeated."`
-	Team           string   `placeholder:"FILE" help:"Delegates, from a YAML file or a folder of Markdown files such as .claude/agents: the agent hands them parts of its work."`
-	MCP            bool     `name:"mcp" help:"Start the servers of the project's .mcp.json, and trust the file as it is from now on. They are programs with your rights."`
-	Preset         string   `placeholder:"NAME" help:"Policy of pours: an embedded preset, or a YAML file (agent-loop)."`
-	Window         amount   `placeholder:"TOKENS" help:"Window to use for every model instead of the catalogue's, such as that of a model on this machine."`
-	Continue       bool     `short:"c" help:"Go on with the newest session of this project."`
-	Resume         string   `short:"r" placeholder:"ID" help:"Go on with this session; the beginning of its id is enough."`
-	ForkSession    bool     `help:"With -c or -r: leave that session as it is, and go on in a new one."`
-	Serve          bool     `help:"Serve agents to people and programs: a page in the browser, and an API that /openapi.yaml describes."`
-	Listen         string   `placeholder:"ADDR" help:"Address to serve at (127.0.0.1:4142). Any but loopback needs keys, and tls in the settings."`
-	PlainHTTP      bool     `name:"plain-http" help:"With --serve: serve other machines without TLS. Keys and everything that is said cross the network in clear."`
-	Workspaces     string   `placeholder:"DIR" help:"With --serve: agents may ask for a folder of files for each session, which lies in DIR."`
-	WorkspaceShell bool     `help:"With --workspaces: they may ask for commands there, too. Commands are confined, and reach no network."`
-	Sandbox        bool     `help:"Talk to a stand-in inside of this program. It needs no key, nothing leaves this machine, and nothing is kept without --db."`
-	DB             string   `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the one that the gateway uses."`
+	MaxTurns       int      `placeholder:"N" help:"Maximum model calls per turn (50)."`
+	MaxBudgetUSD   float64  `name:"max-budget-usd" placeholder:"USD" help:"Maximum cost of the session. At the limit the model gives its final answer; with --serve, later messages are refused."`
+	Allow          []string `sep:"none" placeholder:"RULE" help:"Allow calls of this kind without asking, such as read or 'bash(git diff:*)'. Repeatable."`
+	Team           string   `placeholder:"FILE" help:"Delegates, from a YAML file or a folder of Markdown files such as .claude/agents. The agent gives them parts of its work."`
+	MCP            bool     `name:"mcp" help:"Start the servers in the project's .mcp.json, and trust this version of the file. They run with your rights."`
+	Preset         string   `placeholder:"NAME" help:"Policy: an embedded preset, or a YAML file (agent-loop)."`
+	Window         amount   `placeholder:"TOKENS" help:"Window for every model, in place of the catalogue's; for example of a local model."`
+	Continue       bool     `short:"c" help:"Continue the newest session of this project."`
+	Resume         string   `short:"r" placeholder:"ID" help:"Continue this session; the start of its id is enough."`
+	ForkSession    bool     `help:"With -c or -r: continue in a new session and leave the old one as it is."`
+	Serve          bool     `help:"Serve agents to people and programs: a web page, and an API that /openapi.yaml describes."`
+	Listen         string   `placeholder:"ADDR" help:"Address to serve at (127.0.0.1:4142). Non-loopback addresses need keys, and tls in the settings."`
+	PlainHTTP      bool     `name:"plain-http" help:"With --serve: serve other machines without TLS. Keys and messages cross the network unencrypted."`
+	Workspaces     string   `placeholder:"DIR" help:"With --serve: agents may ask for a folder of files in DIR for each session."`
+	WorkspaceShell bool     `help:"With --workspaces: agents may also run commands there. They are confined and have no network."`
+	Sandbox        bool     `help:"Use a built-in fake model: no key, no network, and nothing is stored without --db."`
+	DB             string   `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the gateway's."`
 	keyFileFlag
 	catalogFlag
 }
 
 // Help says what the flags have no room for.
 func (c *chatCmd) Help() string {
-	return `Without -p, -f and standard input from elsewhere, you talk at the terminal; /help says how.
+	return `Without -p, -f or piped input, decant chat talks at the terminal; type /help there.
 
-The key is taken from ANTHROPIC_API_KEY, or OPENAI_API_KEY for models of OpenAI. ANTHROPIC_BASE_URL and OPENAI_BASE_URL lead elsewhere, such
-as to a model on this machine. Instructions come from AGENTS.md or CLAUDE.md, settings from .decant/config.yaml and
-$XDG_CONFIG_HOME/decant/config.yaml.
+The key comes from ANTHROPIC_API_KEY, or OPENAI_API_KEY for OpenAI models. ANTHROPIC_BASE_URL and OPENAI_BASE_URL select
+another server, such as a local model. Instructions come from AGENTS.md or CLAUDE.md, settings from .decant/config.yaml
+and $XDG_CONFIG_HOME/decant/config.yaml.
 
-Exit codes: 0 answered, 1 failed, 2 impossible command line or settings, 3 input that cannot be read, 4 no free answer (a limit of turns,
-money or length was reached, the model refused, or the answer does not have the form of --json-schema), 130 interrupted.`
+Exit codes: 0 answered, 1 failed, 2 invalid command line or settings, 3 unreadable input, 4 incomplete answer (turn,
+cost or length limit reached, refused by the model, or not valid for --json-schema), 130 interrupted.`
 }
 
 // Run answers once, or talks at the terminal.
@@ -140,7 +140,7 @@ func (c *chatCmd) once(s *streams, p *project.Project) (err error) {
 	r, err := t.Once(ctx, q)
 	for i := range r.Denied {
 		call := &r.Denied[i]
-		s.warn(fmt.Errorf("denied, because nobody could be asked: %s %s (--allow says what may be done)", call.Tool, clipped(string(call.Arguments), 200)))
+		s.warn(fmt.Errorf("denied: no terminal to ask for approval: %s %s (allow it with --allow)", call.Tool, clipped(string(call.Arguments), 200)))
 	}
 	return verdictOf(r, err)
 }
@@ -161,17 +161,17 @@ func verdictOf(r *chat.Result, err error) error {
 	case r.Stop == agent.StopCancelled:
 		return exitStatus(128 + int(syscall.SIGINT))
 	case errors.Is(err, agent.ErrWaiting):
-		return fmt.Errorf("calls of this session wait to be allowed: decant chat -r %s asks about them at the terminal", r.Session)
+		return fmt.Errorf("this session has calls that wait for approval: run decant chat -r %s at a terminal", r.Session)
 	case err != nil:
 		return err
 	}
 	switch r.Stop {
 	case agent.StopTurns:
-		return targetError{fmt.Errorf("the limit of %d turns is reached: this is the answer that the model was asked for then", r.Turns)}
+		return targetError{fmt.Errorf("reached the limit of %d turns: this is the final answer that the model gave", r.Turns)}
 	case agent.StopBudget:
-		return targetError{fmt.Errorf("the budget is used up ($%.4f): this is the answer that the model was asked for then", r.USD)}
+		return targetError{fmt.Errorf("the budget is used up ($%.4f): this is the final answer that the model gave", r.USD)}
 	case agent.StopLength:
-		return targetError{errors.New("the answer is longer than it may be, and was cut")}
+		return targetError{errors.New("the answer reached its maximum length and was cut off")}
 	case agent.StopRefused:
 		return targetError{errors.New("the model refuses to answer")}
 	}
@@ -198,7 +198,7 @@ func (c *chatCmd) question(s *streams, p *project.Project, q *chat.Question) (er
 	}
 	q.Text = strings.TrimSpace(q.Text + "\n\n" + more)
 	if q.Text == "" {
-		return usageError{errors.New("there is nothing to say: use -p TEXT, -f FILE or standard input")}
+		return usageError{errors.New("nothing to send: use -p TEXT, -f FILE or standard input")}
 	}
 	return nil
 }
@@ -234,7 +234,7 @@ func (c *chatCmd) piped(s *streams, optional bool) (string, error) {
 		select {
 		case <-first:
 		case <-time.After(firstByte):
-			s.warn(fmt.Errorf("standard input said nothing for %v and is left out; put what a slow command prints into a file first, or say </dev/null where there is none", firstByte))
+			s.warn(fmt.Errorf("no input on stdin after %v, ignoring it; redirect slow output to a file, or use </dev/null", firstByte))
 			return "", nil
 		}
 	}
@@ -374,7 +374,7 @@ func (c *chatCmd) resume(ctx context.Context, t *chat.Chat) error {
 	err := t.Open(ctx, id, c.ForkSession)
 	switch {
 	case errors.Is(err, store.ErrNotFound) && id == c.Resume:
-		return inputError{fmt.Errorf("there is no session %q in this database: \"decant sessions\" lists those that there are", id)}
+		return inputError{fmt.Errorf("there is no session %q in this database: \"decant sessions\" lists the stored ones", id)}
 	case errors.Is(err, store.ErrNotFound):
 		return inputError{err}
 	}

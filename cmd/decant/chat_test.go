@@ -38,7 +38,7 @@ func TestInputThatDoesNotComeIsNamed(t *testing.T) {
 		in, late := io.Pipe()
 		var messages bytes.Buffer
 		text, err := new(chatCmd).piped(&streams{in: in, err: &messages}, true)
-		if text != "" || err != nil || !strings.Contains(messages.String(), "standard input") {
+		if text != "" || err != nil || !strings.Contains(messages.String(), "no input on stdin") {
 			t.Errorf("%q, %v, said is %q", text, err, messages.String())
 		}
 		late.Close()

@@ -37,6 +37,7 @@ func TestCompactAsksWhereTheResultGoes(t *testing.T) {
 // Of one session 20% of the size kept 54% of what matters, and 10% kept 85%. More room keeps no less, but
 // for a point of rounding.
 func TestMoreRoomKeepsNoLess(t *testing.T) {
+	t.Parallel()
 	kept := regexp.MustCompile(`(\d+)% of the exact strings`)
 	for _, name := range testdepth.Of([]string{"claude-code-session"}, []string{"claude-code-session", "codex-session"}) {
 		before := 0

@@ -5,8 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/alecthomas/kong"
-
+	"github.com/decantdev/decant/internal/cli"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/wire"
 )
@@ -17,7 +16,8 @@ type completionCmd struct {
 
 // Run prints a completion script. It is made from the definition of the command line, so that it is always
 // up to date.
-func (c *completionCmd) Run(s *streams, app *kong.Application) error {
+func (c *completionCmd) Run(s *streams) error {
+	app := program()
 	var script string
 	switch c.Shell {
 	case "bash":
@@ -31,7 +31,7 @@ func (c *completionCmd) Run(s *streams, app *kong.Application) error {
 	return err
 }
 
-func bashCompletion(app *kong.Application) string {
+func bashCompletion(app *cli.Command) string {
 	var b strings.Builder
 	b.WriteString("_decant() {\n  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=\"\" values=\"\" files=\"\"\n")
 	b.WriteString("  case \"${COMP_WORDS[1]} $prev\" in\n")
@@ -67,12 +67,12 @@ type values struct {
 }
 
 // valuesOf returns the known words that may follow a command and its flags.
-func valuesOf(cmd *kong.Node) (out []values) {
+func valuesOf(cmd *cli.Command) (out []values) {
 	if words := following(cmd); len(words) > 0 {
 		out = append(out, values{after: cmd.Name, words: words})
 	}
-	for _, f := range cmd.Flags {
-		v := values{after: "--" + f.Name, words: f.EnumSlice()}
+	for _, f := range cmd.Flags() {
+		v := values{after: "--" + f.Name, words: f.Enum}
 		if len(f.Enum) == 0 {
 			v.words, v.files = knownValues(f.Name)
 		}
@@ -84,12 +84,12 @@ func valuesOf(cmd *kong.Node) (out []values) {
 }
 
 // following returns the commands below one, or the words that its first argument may be.
-func following(cmd *kong.Node) (words []string) {
-	for _, sub := range cmd.Children {
+func following(cmd *cli.Command) (words []string) {
+	for _, sub := range cmd.Commands() {
 		words = append(words, sub.Name)
 	}
-	if len(cmd.Positional) > 0 && cmd.Positional[0].Enum != "" {
-		words = append(words, cmd.Positional[0].EnumSlice()...)
+	if args := cmd.Arguments(); len(args) > 0 {
+		words = append(words, args[0].Enum...)
 	}
 	return words
 }
@@ -115,7 +115,7 @@ func knownValues(flag string) (words []string, files bool) {
 	return words, false
 }
 
-func fishCompletion(app *kong.Application) string {
+func fishCompletion(app *cli.Command) string {
 	var b strings.Builder
 	for _, cmd := range commandsOf(app) {
 		fmt.Fprintf(&b, "complete -c decant -n __fish_use_subcommand -f -a %s -d %q\n", cmd.Name, cmd.Help)
@@ -127,7 +127,7 @@ func fishCompletion(app *kong.Application) string {
 		for _, v := range valuesOf(cmd) {
 			values[v.after] = v.words
 		}
-		for _, f := range cmd.Flags {
+		for _, f := range cmd.Flags() {
 			takes := ""
 			if words := values["--"+f.Name]; len(words) > 0 {
 				takes = fmt.Sprintf(" -r -a %q", strings.Join(words, " "))
@@ -139,8 +139,8 @@ func fishCompletion(app *kong.Application) string {
 }
 
 // commandsOf returns the commands directly below the program.
-func commandsOf(app *kong.Application) (out []*kong.Node) {
-	for _, n := range app.Children {
+func commandsOf(app *cli.Command) (out []*cli.Command) {
+	for _, n := range app.Commands() {
 		if !n.Hidden {
 			out = append(out, n)
 		}
@@ -149,15 +149,13 @@ func commandsOf(app *kong.Application) (out []*kong.Node) {
 }
 
 // flagNames returns the words that may follow a command: its own commands, and its flags.
-func flagNames(cmd *kong.Node) []string {
+func flagNames(cmd *cli.Command) []string {
 	out := []string{"--help"}
-	for _, sub := range cmd.Children {
+	for _, sub := range cmd.Commands() {
 		out = append(out, sub.Name)
 	}
-	for _, f := range cmd.Flags {
-		if f.Name != "help" {
-			out = append(out, "--"+f.Name)
-		}
+	for _, f := range cmd.Flags() {
+		out = append(out, "--"+f.Name)
 	}
 	return out
 }

@@ -22,10 +22,10 @@ import (
 // dbFlag holds the flags of every command that uses a database. Flags that are not given are as for the
 // gateway, so that both use the same database.
 type dbFlag struct {
-	DB     string `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the one that the gateway uses."`
+	DB     string `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the gateway's."`
 	Config string `placeholder:"FILE" help:"YAML file with the gateway's settings (or DECANT_CONFIG)."`
 	keyFileFlag
-	Tenant tenantName `placeholder:"NAME" help:"Tenant whose conversations are meant. Default: the only tenant of the database."`
+	Tenant tenantName `placeholder:"NAME" help:"Tenant whose conversations to use. Default: the only tenant in the database."`
 }
 
 // settings returns the gateway's settings.
@@ -93,7 +93,7 @@ func (f *dbFlag) find(ctx context.Context, db store.Store, name string) (*store.
 	case errors.Is(err, store.ErrNotFound):
 		return nil, inputError{fmt.Errorf("no conversation %q: \"decant sessions\" lists them", name)}
 	case errors.As(err, &several):
-		return nil, usageError{fmt.Errorf("%q may be any of these, give more of the id:\n%s", name, candidates(several.Found))}
+		return nil, usageError{fmt.Errorf("%q is ambiguous; give more of the id:\n%s", name, candidates(several.Found))}
 	}
 	return c, err
 }
@@ -127,13 +127,13 @@ func (f *dbFlag) original(ctx context.Context, db store.Store, session string, h
 	var ambiguous *store.AmbiguousError
 	switch {
 	case errors.Is(err, lookup.ErrWhich):
-		return nil, usageError{fmt.Errorf("every conversation has a checkpoint %s of its own: say which with --session", h)}
+		return nil, usageError{fmt.Errorf("every conversation has its own checkpoint %s: name the conversation with --session", h)}
 	case errors.As(err, &ambiguous):
-		return nil, usageError{fmt.Errorf("%s may be any of these, give more digits:\n  %s", h, strings.Join(ambiguous.Candidates, "\n  "))}
+		return nil, usageError{fmt.Errorf("%s is ambiguous; give more digits:\n  %s", h, strings.Join(ambiguous.Candidates, "\n  "))}
 	case errors.Is(err, store.ErrBadHandle):
 		return nil, usageError{err}
 	case errors.Is(err, store.ErrNotFound):
-		return nil, inputError{fmt.Errorf("nothing has the handle %s: it belongs to another database or conversation, or was collected", h)}
+		return nil, inputError{fmt.Errorf("unknown handle %s: it belongs to another database or conversation, or gc deleted its original", h)}
 	}
 	return o, err
 }
@@ -154,8 +154,8 @@ func (f *dbFlag) within(ctx context.Context, db store.Store, session string) (st
 
 // dbCmd maintains the database itself.
 type dbCmd struct {
-	Check  dbCheckCmd  `cmd:"" help:"Check the whole database and list what is wrong with it."`
-	Backup dbBackupCmd `cmd:"" help:"Copy the database to a new file, while others use it."`
+	Check  dbCheckCmd  `cmd:"" help:"Check the whole database and list problems." example:"decant db check"`
+	Backup dbBackupCmd `cmd:"" help:"Copy the database to a new file while it is in use." example:"decant db backup copy.db"`
 }
 
 type dbCheckCmd struct {
@@ -177,7 +177,7 @@ func (c *dbCheckCmd) Run(s *streams) error {
 			fmt.Fprintln(s.out, p)
 		}
 		if n := len(problems); n > 0 {
-			return inputError{fmt.Errorf("%d problems: restore a backup, or move the file away; conversations then start over", n)}
+			return inputError{fmt.Errorf("%d problems: restore a backup, or move the file away; conversations then start again", n)}
 		}
 		_, err = fmt.Fprintln(s.out, "the database is sound")
 		return err
@@ -185,7 +185,7 @@ func (c *dbCheckCmd) Run(s *streams) error {
 }
 
 type dbBackupCmd struct {
-	File string `arg:"" help:"File for the copy. It must not exist yet."`
+	File string `arg:"" help:"File for the copy. It must not exist."`
 	dbFlag
 }
 

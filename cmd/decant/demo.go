@@ -33,7 +33,7 @@ var demoSession []byte
 const demoWindow = 40_000
 
 type demoCmd struct {
-	Keep string `placeholder:"FILE" help:"Keep the demo's database in this file, so that you can explore it with the other commands and --db."`
+	Keep string `placeholder:"FILE" help:"Keep the demo's database in this file, to explore it with other commands and --db."`
 }
 
 // Run plays a recorded session with and without Decant and shows what happens.

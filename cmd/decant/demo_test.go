@@ -129,7 +129,7 @@ func TestDemoIsDeterministic(t *testing.T) {
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
-	const where = "\n  The database is demo.db. Try\n    decant show last --db demo.db\n    decant plan last --db demo.db --window 40000\n"
+	const where = "\n  The database is demo.db. Try\n    decant show last --db demo.db\n    decant pour last --db demo.db --window 40000 --dry-run\n"
 	if diff := cmp.Diff(plain.printed, strings.Replace(second.printed, where, "", 1)); diff != "" || !strings.Contains(second.printed, where) || len(second.left) != 1 {
 		t.Errorf("the second run differs from the first, or does not say where the database is, or leaves %d files:\n%s", len(second.left), diff)
 	}

@@ -15,8 +15,8 @@ import (
 )
 
 type diffCmd struct {
-	Session    string `arg:"" help:"Conversation: its id, its session, the beginning of either, or \"last\". Before a delegate: the hash of the snapshot that it began with, as \"decant chat --team\" names it."`
-	Checkpoint string `arg:"" optional:"" help:"Checkpoint (c:1): compare what the model saw before and after it. Or the session of a delegate (d-...): compare the sealed snapshot with what the delegate was sent for its last answer. Default: compare the whole conversation with what the model sees now."`
+	Session    string `arg:"" help:"Conversation: id or session, or the start of either, or \"last\". Before a delegate: the hash of its first snapshot, as \"decant chat --team\" prints it."`
+	Checkpoint string `arg:"" optional:"" help:"Checkpoint (c:1): compare the views before and after it. Or a delegate's session (d-...): compare its sealed snapshot with its last request. Default: compare the conversation with the current view."`
 	dbFlag
 }
 

@@ -45,7 +45,7 @@ func (c *diffCmd) journals(ctx context.Context, db store.Store, name string) ([]
 func (c *diffCmd) sealed(ctx context.Context, db store.Store, child store.Key, of string) (before, after report.Text, err error) {
 	snap, err := agent.FindMoment(ctx, db, db, store.Key{Tenant: child.Tenant, ID: of}, c.Session)
 	if errors.Is(err, agent.ErrNoAnswer) {
-		return before, after, inputError{fmt.Errorf("%s has not begun with a snapshot %q: \"decant chat --team\" says which one it was when it delegates", child.ID, c.Session)}
+		return before, after, inputError{fmt.Errorf("%s did not start with the snapshot %q: \"decant chat --team\" prints the right one when it delegates", child.ID, c.Session)}
 	}
 	if err != nil {
 		return before, after, err

@@ -18,8 +18,8 @@ import (
 
 type doctorCmd struct {
 	gatewayFlags
-	Listen string     `placeholder:"ADDR" help:"Address at which clients should reach the gateway (127.0.0.1:4141)."`
-	Tenant tenantName `placeholder:"NAME" help:"Tenant whose conversations are counted. Default: the only tenant of the database."`
+	Listen string     `placeholder:"ADDR" help:"Address that clients should use (127.0.0.1:4141)."`
+	Tenant tenantName `placeholder:"NAME" help:"Tenant whose conversations to count. Default: the only tenant in the database."`
 	allFlag
 }
 

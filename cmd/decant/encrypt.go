@@ -12,9 +12,9 @@ import (
 )
 
 type encryptCmd struct {
-	Rotate  string `placeholder:"FILE" help:"Change to the key in this file. This is instant, and gateways keep running."`
+	Rotate  string `placeholder:"FILE" help:"Change to the key in this file. Instant; gateways keep running."`
 	Anew    bool   `help:"Encrypt everything again under a new data key, so that a stolen old key and an old copy open nothing new."`
-	Decrypt bool   `help:"Write the database without encryption."`
+	Decrypt bool   `help:"Write the database unencrypted."`
 	keyFlags
 }
 
@@ -98,7 +98,7 @@ func (x *encryption) convert(ctx context.Context, s *streams, from, to *seal.Key
 	}
 	fmt.Fprintf(s.err, "%s is %s; remove older copies from disks and backups yourself\n", x.path, what)
 	if to == nil {
-		fmt.Fprintln(s.err, "note: remove the key from the settings; a database that is not encrypted does not open with one")
+		fmt.Fprintln(s.err, "note: remove the key from the settings; an unencrypted database does not open with a key")
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func TestExitCodesOfStoreCommands(t *testing.T) {
 		{exitInput, []string{"show", "nosuch"}},
 		{exitInput, []string{"show", "last"}},
 		{exitInput, []string{"diff", "nosuch"}},
-		{exitInput, []string{"plan", "nosuch"}},
+		{exitInput, []string{"pour", "nosuch"}},
 		{exitInput, []string{"undo", "nosuch"}},
 		{exitInput, []string{"export", "nosuch"}},
 		{exitInput, []string{"expand", "d:12345678"}},
@@ -38,7 +38,7 @@ func TestExitCodesOfStoreCommands(t *testing.T) {
 		{exitUsage, []string{"gc", "--no-age"}},
 		{exitUsage, []string{"db"}},
 		{exitUsage, []string{"db", "backup", path}},
-		{exitUsage, []string{"plan", "last", "--preset", "nosuch"}},
+		{exitUsage, []string{"pour", "last", "--preset", "nosuch"}},
 	} {
 		var out, messages bytes.Buffer
 		args := append(tt.args, "--db", path)

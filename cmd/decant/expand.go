@@ -12,9 +12,9 @@ import (
 )
 
 type expandCmd struct {
-	Handle  string `arg:"" help:"Handle that a stub or a checkpoint names: d:1f2e3d4c or c:1."`
-	Session string `placeholder:"ID" help:"Conversation that the handle belongs to. Checkpoints need it."`
-	File    string `placeholder:"FILE" help:"Original file, for handles written by \"decant compact\"."`
+	Handle  string `arg:"" help:"Handle in a stub or a checkpoint: d:1f2e3d4c or c:1."`
+	Session string `placeholder:"ID" help:"Conversation of the handle. Required for checkpoints."`
+	File    string `placeholder:"FILE" help:"Original file, for handles that \"decant compact\" wrote."`
 	dbFlag
 }
 
@@ -41,7 +41,7 @@ func (c *expandCmd) Run(s *streams) error {
 func (c *expandCmd) file(s *streams) error {
 	digits, ok := strings.CutPrefix(c.Handle, "d:")
 	if !ok {
-		return usageError{fmt.Errorf("%s: in a file only blocks have handles (d:1f2e3d4c); \"decant show\" prints its messages", c.Handle)}
+		return usageError{fmt.Errorf("%s: in a file only blocks have handles (d:1f2e3d4c); use \"decant show\" for its messages", c.Handle)}
 	}
 	doc, err := s.document(c.File, "")
 	if err != nil {

@@ -16,11 +16,11 @@ import (
 )
 
 type exportCmd struct {
-	Session string `arg:"" optional:"" help:"Conversation: its id, its session, the beginning of either, or \"last\"."`
-	As      string `placeholder:"FORMAT" default:"anthropic" enum:"anthropic,openai-chat,openai-responses,text" help:"Format of the output: anthropic, openai-chat, openai-responses, or text. Default: anthropic, which leaves nothing out."`
-	View    bool   `help:"Write what the model sees instead of the whole conversation."`
-	Plain   bool   `help:"Write a request that needs no beta: what the provider would leave out is already left out."`
-	Archive string `placeholder:"DIR" help:"Write every conversation to a file in this directory, with an index."`
+	Session string `arg:"" optional:"" help:"Conversation: id or session, or the start of either, or \"last\"."`
+	As      string `placeholder:"FORMAT" default:"anthropic" enum:"anthropic,openai-chat,openai-responses,text" help:"Output format: anthropic (complete), openai-chat, openai-responses, or text."`
+	View    bool   `help:"Write what the model sees, not the whole conversation."`
+	Plain   bool   `help:"Write a request that needs no beta feature: what the provider would clear is already left out."`
+	Archive string `placeholder:"DIR" help:"Write every conversation to a file in this directory, plus an index."`
 	Output  string `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
 	catalogFlag
 	dbFlag

@@ -14,9 +14,9 @@ import (
 )
 
 type forgetCmd struct {
-	Session string `arg:"" optional:"" help:"Conversation: its id, its session, the beginning of either, or \"last\". Without it: everything of the tenant that --tenant names."`
+	Session string `arg:"" optional:"" help:"Conversation: id or session, or the start of either, or \"last\". Without it: all data of the tenant that --tenant names."`
 	Yes     bool   `short:"y" help:"Do not ask for confirmation."`
-	DryRun  bool   `help:"Say what would be removed, and remove nothing."`
+	DryRun  bool   `help:"Show what would be deleted; delete nothing."`
 	JSON    bool   `name:"json" help:"Print JSON."`
 	dbFlag
 }
@@ -25,7 +25,7 @@ type forgetCmd struct {
 // their contents in the files of the database. Spending stays, as figures.
 func (c *forgetCmd) Run(s *streams) error {
 	if c.Session == "" && !c.Tenant.given {
-		return usageError{errors.New("what do you want to forget? Name a conversation, or a tenant with --tenant")}
+		return usageError{errors.New("name a conversation, or a tenant with --tenant")}
 	}
 	return c.with(func(ctx context.Context, db store.Store) error {
 		f, err := c.chosen(ctx, db)
@@ -52,7 +52,7 @@ func (c *forgetCmd) Run(s *streams) error {
 		if err := c.dropKept(ctx, db); err != nil {
 			return err
 		}
-		fmt.Fprintln(s.err, "nothing of their contents is left in the database; delete backups, exports and archives of them yourself")
+		fmt.Fprintln(s.err, "the database no longer has their contents; delete backups, exports and archives of them yourself")
 		return nil
 	})
 }

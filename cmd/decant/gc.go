@@ -14,10 +14,10 @@ import (
 )
 
 type gcCmd struct {
-	Age    age      `default:"30d" help:"Remove conversations that have not changed for this long; 0d removes all of them."`
-	NoAge  bool     `help:"Do not remove anything for its age alone."`
-	Size   byteSize `placeholder:"SIZE" help:"Largest size of the database: 500MB, 2GB. What has not changed for longest goes first."`
-	DryRun bool     `help:"Say what would be removed, and remove nothing."`
+	Age    age      `default:"30d" help:"Delete conversations that have not changed for this long; 0d deletes all."`
+	NoAge  bool     `help:"Delete nothing because of its age alone."`
+	Size   byteSize `placeholder:"SIZE" help:"Maximum size of the database: 500MB, 2GB. Conversations that were unchanged longest go first."`
+	DryRun bool     `help:"Show what would be deleted; delete nothing."`
 	JSON   bool     `name:"json" help:"Print JSON."`
 	allFlag
 	dbFlag
@@ -30,7 +30,7 @@ func (c *gcCmd) Run(s *streams) error {
 	if c.NoAge {
 		p.MaxAge = 0
 		if c.Size == 0 {
-			return usageError{fmt.Errorf("nothing says what to remove: give --size with --no-age")}
+			return usageError{fmt.Errorf("nothing to delete by: give --size with --no-age")}
 		}
 	}
 	return c.with(func(ctx context.Context, db store.Store) error {

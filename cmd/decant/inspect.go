@@ -16,10 +16,10 @@ import (
 
 type inspectCmd struct {
 	Files []string `arg:"" name:"file" help:"Request bodies or session files, plain or gzip; - reads standard input."`
-	Model string   `placeholder:"ID" help:"Model to count for. Default: the one in the file."`
-	From  string   `placeholder:"FORMAT" help:"Format of the input. Default: found in the content."`
-	JSON  bool     `name:"json" help:"Print JSON, one object for each file."`
-	HTML  string   `name:"html" placeholder:"FILE" help:"Write an HTML page. It needs no network."`
+	Model string   `placeholder:"ID" help:"Model to count tokens for. Default: the one in the file."`
+	From  string   `placeholder:"FORMAT" help:"Input format. Default: detected."`
+	JSON  bool     `name:"json" help:"Print JSON, one object per file."`
+	HTML  string   `name:"html" placeholder:"FILE" help:"Write an HTML page, which needs no network."`
 	catalogFlag
 }
 

@@ -15,14 +15,14 @@ import (
 )
 
 type keyCmd struct {
-	Add    keyAddCmd    `cmd:"" help:"Make a key for a tenant. It is printed once and cannot be shown again."`
-	List   keyListCmd   `cmd:"" help:"List the keys in the database with their tenants, limits and state."`
-	Revoke keyRevokeCmd `cmd:"" help:"Revoke keys for good. Running gateways notice within seconds."`
+	Add    keyAddCmd    `cmd:"" help:"Create a key for a tenant. It is printed once and never again." example:"decant key add alice --usd-per-day 5"`
+	List   keyListCmd   `cmd:"" help:"List keys with their tenants, limits and state." example:"decant key list"`
+	Revoke keyRevokeCmd `cmd:"" help:"Revoke keys for good. Running gateways notice within seconds." example:"decant key revoke abcdefgh"`
 }
 
 // keyFlags name the database that holds the keys.
 type keyFlags struct {
-	DB     string `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the one that the gateway uses."`
+	DB     string `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the gateway's."`
 	Config string `placeholder:"FILE" help:"YAML file with the gateway's settings (or DECANT_CONFIG)."`
 	keyFileFlag
 }
@@ -58,16 +58,16 @@ func (f *keyFlags) with(create bool, do func(context.Context, store.Store) error
 }
 
 type keyAddCmd struct {
-	Tenant            string  `arg:"" help:"Tenant that the key admits. Its conversations are kept under this name."`
+	Tenant            string  `arg:"" help:"Tenant that the key admits."`
 	Note              string  `placeholder:"TEXT" help:"What the key is for."`
-	RequestsPerMinute amount  `placeholder:"N" help:"Most requests in a minute."`
-	TokensPerMinute   amount  `placeholder:"N" help:"Most tokens in a minute. Tokens read from the provider's cache do not count."`
-	TokensPerDay      amount  `placeholder:"N" help:"Most tokens that the tenant may use in a day (UTC) before the key is refused."`
-	USDPerDay         dollars `name:"usd-per-day" placeholder:"N" help:"Most dollars that the tenant may spend in a day (UTC)."`
-	TokensPerMonth    amount  `placeholder:"N" help:"Most tokens that the tenant may use in a month (UTC)."`
-	USDPerMonth       dollars `name:"usd-per-month" placeholder:"N" help:"Most dollars that the tenant may spend in a month (UTC)."`
-	Tokens            amount  `placeholder:"N" help:"Most tokens that the tenant may use in all."`
-	USD               dollars `name:"usd" placeholder:"N" help:"Most dollars that the tenant may spend in all."`
+	RequestsPerMinute amount  `placeholder:"N" help:"Maximum requests per minute."`
+	TokensPerMinute   amount  `placeholder:"N" help:"Maximum tokens per minute. Tokens read from the provider's cache do not count."`
+	TokensPerDay      amount  `placeholder:"N" help:"Maximum tokens of the tenant per day (UTC)."`
+	USDPerDay         dollars `name:"usd-per-day" placeholder:"N" help:"Maximum dollars of the tenant per day (UTC)."`
+	TokensPerMonth    amount  `placeholder:"N" help:"Maximum tokens of the tenant per month (UTC)."`
+	USDPerMonth       dollars `name:"usd-per-month" placeholder:"N" help:"Maximum dollars of the tenant per month (UTC)."`
+	Tokens            amount  `placeholder:"N" help:"Maximum tokens of the tenant in total."`
+	USD               dollars `name:"usd" placeholder:"N" help:"Maximum dollars of the tenant in total."`
 	keyFlags
 }
 
@@ -83,7 +83,7 @@ func (c *keyAddCmd) Run(s *streams) error {
 		}
 	}
 	if c.Tenant == "" {
-		return usageError{errors.New("tenant: the empty name stands for users of a gateway without keys")}
+		return usageError{errors.New("tenant: the name must not be empty: that is the tenant of a gateway without keys")}
 	}
 	text, k := keyring.Make(c.Tenant)
 	k.Note, k.Limits, k.Created = c.Note, limits, time.Now()
@@ -96,7 +96,7 @@ func (c *keyAddCmd) Run(s *streams) error {
 			return err
 		}
 		if len(before) == 0 {
-			fmt.Fprintln(s.err, "note: from now on, a gateway that serves this database with \"decant serve\" needs a key with every request")
+			fmt.Fprintln(s.err, "note: from now on, \"decant serve\" with this database requires a key with every request")
 		}
 		fmt.Fprintf(s.err, "key %s of tenant %s; clients send it as the header x-decant-key. It is not shown again:\n", k.ID, k.Tenant)
 		_, err = fmt.Fprintln(s.out, text)
@@ -194,7 +194,7 @@ func limitsOf(l store.Limits) []string {
 }
 
 type keyRevokeCmd struct {
-	ID []string `arg:"" help:"Ids of the keys, as \"decant key list\" shows them."`
+	ID []string `arg:"" help:"Ids of the keys; \"decant key list\" shows them."`
 	keyFlags
 }
 

@@ -8,55 +8,51 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"reflect"
-	"strings"
-
-	"github.com/alecthomas/kong"
 
 	"github.com/decantdev/decant/agent/tools"
+	"github.com/decantdev/decant/internal/cli"
 	"github.com/decantdev/decant/internal/secret"
 )
 
 // commands is the command line; each field's type is in the file named after it.
 type commands struct {
-	Demo       demoCmd       `cmd:"" group:"Begin here" help:"Show what Decant does on a real session. Takes seconds; needs no network and no key."`
-	Run        runCmd        `cmd:"" group:"Begin here" help:"Run an agent behind a gateway of its own: decant run -- claude"`
-	Doctor     doctorCmd     `cmd:"" group:"Begin here" help:"Diagnose the agent, gateway, store and API setup."`
-	Inspect    inspectCmd    `cmd:"" group:"Files of sessions" help:"Show what a session holds and where its tokens went."`
-	Compact    compactCmd    `cmd:"" group:"Files of sessions" help:"Make a conversation smaller, in a form the API accepts, and show what survived."`
-	Verify     verifyCmd     `cmd:"" group:"Files of sessions" help:"Show which facts of one conversation are still in another."`
-	Replay     replayCmd     `cmd:"" group:"Files of sessions" help:"Play recorded sessions through several policies and compare tokens, dollars and what was missed."`
-	Serve      serveCmd      `cmd:"" group:"The gateway" help:"Run a gateway in front of the Messages API."`
-	Key        keyCmd        `cmd:"" group:"The gateway" help:"Make, list and revoke the keys that admit tenants to a gateway."`
-	Report     reportCmd     `cmd:"" group:"The gateway" help:"Sum up what was kept, left out, spent and saved, by day, model and project."`
-	Audit      auditCmd      `cmd:"" group:"The gateway" help:"List the commands that people have used to change the database."`
-	Sandbox    sandboxCmd    `cmd:"" group:"The gateway" help:"Run a strict local stand-in for the Messages API."`
-	Sessions   sessionsCmd   `cmd:"" group:"Conversations that are kept" help:"List the stored conversations."`
-	Show       showCmd       `cmd:"" group:"Conversations that are kept" help:"Print a message, an original, a checkpoint, or an overview of a conversation."`
-	Search     searchCmd     `cmd:"" group:"Conversations that are kept" help:"Search the text of all stored conversations."`
-	Diff       diffCmd       `cmd:"" group:"Conversations that are kept" help:"Print how what the model sees differs from what was said."`
-	Expand     expandCmd     `cmd:"" group:"Conversations that are kept" help:"Print the original behind a stub or a checkpoint."`
-	Why        whyCmd        `cmd:"" group:"Conversations that are kept" help:"Print what an answer of an agent rests on in what its model was sent, and what of it was not."`
-	Export     exportCmd     `cmd:"" group:"Conversations that are kept" help:"Write a conversation as a request of any API, so that you can leave at any time."`
-	Forget     forgetCmd     `cmd:"" group:"Conversations that are kept" help:"Delete a conversation, or everything of a tenant, without a trace in the database."`
-	GC         gcCmd         `cmd:"" group:"Conversations that are kept" name:"gc" help:"Delete old conversations."`
-	Plan       planCmd       `cmd:"" group:"What the model sees of them" help:"Show what a pour would leave out now, what it would cost and save; --apply does it."`
-	Pour       pourCmd       `cmd:"" group:"What the model sees of them" help:"Pour a conversation now: what plan shows, with a record about what you name."`
-	Undo       undoCmd       `cmd:"" group:"What the model sees of them" help:"Undo the newest pour, and put the conversation on hold until you release it."`
-	Pause      pauseCmd      `cmd:"" group:"What the model sees of them" help:"Put a conversation on hold: nothing more is left out until you release it."`
-	Release    releaseCmd    `cmd:"" group:"What the model sees of them" help:"End the hold that an undo or a pause has put on a conversation."`
-	Pin        pinCmd        `cmd:"" group:"What the model sees of them" help:"Protect a conversation from gc, or keep a message in what the model sees."`
-	Chat       chatCmd       `cmd:"" group:"Agents" help:"Talk with an agent that never forgets, or have it answer once: decant chat -p TEXT"`
-	Triage     triageCmd     `cmd:"" group:"Agents" help:"Look at the errors of your programs, and have an agent find out why they happen."`
-	Notebook   notebookCmd   `cmd:"" group:"Agents" help:"Keep what is learned in a repository: observations, rules, tasks, decisions and a monthly report, as records and as files."`
-	MCP        mcpCmd        `cmd:"" group:"Agents" name:"mcp" help:"Serve recall, originals and rules to an agent, over MCP on standard input and output."`
-	Trust      trustCmd      `cmd:"" group:"Agents" help:"Say yes to the programs, addresses and files that the settings of a folder name."`
-	Memory     memoryCmd     `cmd:"" group:"Agents" help:"List, show, forget, restore and export what is remembered beyond a conversation."`
-	DB         dbCmd         `cmd:"" group:"The program" name:"db" help:"Check the database, or back it up."`
-	Encrypt    encryptCmd    `cmd:"" group:"The program" help:"Encrypt the database, change its key, or decrypt it."`
-	Models     modelsCmd     `cmd:"" group:"The program" help:"List the models that Decant knows, with windows, limits and prices."`
-	Version    versionCmd    `cmd:"" group:"The program" help:"Print the version."`
-	Completion completionCmd `cmd:"" group:"The program" help:"Print a completion script for a shell."`
+	Demo       demoCmd       `cmd:"" group:"Get started" help:"Show what Decant does to a real session. Needs no network and no key." example:"decant demo"`
+	Run        runCmd        `cmd:"" group:"Get started" help:"Run an agent behind its own gateway." example:"decant run -- claude"`
+	Doctor     doctorCmd     `cmd:"" group:"Get started" help:"Check the agent, gateway, database and API setup." example:"decant doctor"`
+	Inspect    inspectCmd    `cmd:"" group:"Session files" help:"Show what a session contains and where its tokens went." example:"decant inspect session.jsonl"`
+	Compact    compactCmd    `cmd:"" group:"Session files" help:"Make a session smaller in a form the API accepts, and show what survived." example:"decant compact --to 20k -o small.json session.jsonl"`
+	Verify     verifyCmd     `cmd:"" group:"Session files" help:"Show which facts of one conversation are still in another." example:"decant verify session.jsonl small.json"`
+	Replay     replayCmd     `cmd:"" group:"Session files" help:"Replay recorded sessions under several policies; compare tokens, cost and recall." example:"decant replay --policy none --policy default session.jsonl"`
+	Serve      serveCmd      `cmd:"" group:"Gateway" help:"Run a gateway in front of the Messages API." example:"decant serve --listen 127.0.0.1:4141"`
+	Key        keyCmd        `cmd:"" group:"Gateway" help:"Create, list and revoke the keys of tenants."`
+	Report     reportCmd     `cmd:"" group:"Gateway" help:"Show what was kept, left out, spent and saved, by day, model and project." example:"decant report --since 7d"`
+	Audit      auditCmd      `cmd:"" group:"Gateway" help:"List the commands that changed the database." example:"decant audit --since 30d"`
+	Sandbox    sandboxCmd    `cmd:"" group:"Gateway" help:"Run a strict local stand-in for the Messages API." example:"decant sandbox --listen 127.0.0.1:4142"`
+	Sessions   sessionsCmd   `cmd:"" group:"Stored conversations" help:"List stored conversations." example:"decant sessions --since 7d"`
+	Show       showCmd       `cmd:"" group:"Stored conversations" help:"Print a message, an original, a checkpoint, or an overview of a conversation." example:"decant show last m12"`
+	Search     searchCmd     `cmd:"" group:"Stored conversations" help:"Search the text of all stored conversations." example:"decant search cache markers"`
+	Diff       diffCmd       `cmd:"" group:"Stored conversations" help:"Show how the view the model gets differs from the conversation." example:"decant diff last"`
+	Expand     expandCmd     `cmd:"" group:"Stored conversations" help:"Print the original that a handle stands for." example:"decant expand d:1f2e3d4c"`
+	Why        whyCmd        `cmd:"" group:"Stored conversations" help:"Show which sent messages support an answer, and which claims have no source." example:"decant why last m14"`
+	Export     exportCmd     `cmd:"" group:"Stored conversations" help:"Write a conversation as a request for any API." example:"decant export last --as openai-chat -o request.json"`
+	Forget     forgetCmd     `cmd:"" group:"Stored conversations" help:"Delete a conversation, or all data of a tenant, without a trace in the database." example:"decant forget last"`
+	GC         gcCmd         `cmd:"" group:"Stored conversations" name:"gc" help:"Delete old conversations." example:"decant gc --age 30d --size 20GB"`
+	Keep       keepCmd       `cmd:"" group:"Stored conversations" help:"Protect a conversation from gc." example:"decant keep last"`
+	Pour       pourCmd       `cmd:"" group:"What the model sees" help:"Leave out now what is no longer needed. --dry-run shows the plan and its price." example:"decant pour last --dry-run"`
+	Undo       undoCmd       `cmd:"" group:"What the model sees" help:"Undo the newest pour and put the conversation on hold." example:"decant undo last"`
+	Hold       holdCmd       `cmd:"" group:"What the model sees" help:"Stop pours of a conversation; --off allows them again." example:"decant hold last"`
+	Pin        pinCmd        `cmd:"" group:"What the model sees" help:"Keep a message in the view, word for word." example:"decant pin last m12"`
+	Chat       chatCmd       `cmd:"" group:"Agents" help:"Talk to an agent that keeps every message, or ask it once." example:"decant chat -p \"Which tests fail?\""`
+	Triage     triageCmd     `cmd:"" group:"Agents" help:"Find out why the errors of your programs happen."`
+	Notebook   notebookCmd   `cmd:"" group:"Agents" help:"Keep rules, decisions, tasks and observations of a repository."`
+	MCP        mcpCmd        `cmd:"" group:"Agents" name:"mcp" help:"Serve recall, originals and rules to an agent over MCP (stdio)." example:"decant mcp"`
+	Trust      trustCmd      `cmd:"" group:"Agents" help:"Approve the programs, addresses and files that the settings of a folder name." example:"decant trust ."`
+	Memory     memoryCmd     `cmd:"" group:"Agents" help:"Manage what is remembered across conversations."`
+	DB         dbCmd         `cmd:"" group:"Maintenance" name:"db" help:"Check the database, or back it up."`
+	Encrypt    encryptCmd    `cmd:"" group:"Maintenance" help:"Encrypt the database, change its key, or decrypt it." example:"decant encrypt --encryption-key-file key"`
+	Models     modelsCmd     `cmd:"" group:"Maintenance" help:"List known models with windows, limits and prices." example:"decant models"`
+	Version    versionCmd    `cmd:"" group:"Maintenance" help:"Print the version." example:"decant version"`
+	Completion completionCmd `cmd:"" group:"Maintenance" help:"Print a completion script for a shell." example:"decant completion bash"`
 }
 
 func main() {
@@ -64,34 +60,28 @@ func main() {
 	os.Exit(run(os.Args[1:], standard()))
 }
 
+// A runner is the struct of a command.
+type runner interface{ Run(s *streams) error }
+
+// program returns the command line of decant.
+func program() *cli.Command {
+	return cli.New("decant", "Context management for LLM agents: keep everything, send only what is needed.", &commands{}, "model", defaultModel)
+}
+
 // run runs one command line and returns its exit code.
 func run(args []string, s *streams) (code int) {
 	defer s.flush()
-	exited := -1
-	args = spelled(args)
-	parser, err := kong.New(grammar(args),
-		kong.Name("decant"),
-		kong.Description("Context management for LLM agents: keep everything, send only what is needed."),
-		kong.UsageOnError(),
-		kong.Writers(s.out, s.err),
-		kong.Exit(func(code int) { exited = code }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
-		kong.Vars{"model": defaultModel},
-	)
+	cmd, help, err := program().Parse(spelled(args), os.Getenv)
 	if err != nil {
-		fmt.Fprintln(s.err, "decant:", err)
-		return exitOther
-	}
-	ctx, err := parser.Parse(args)
-	if exited >= 0 {
-		return exited
-	}
-	if err != nil {
-		text := strings.ReplaceAll(secret.Mask(err.Error()), "expected a valid 64 bit int but got", "want a whole number, not")
-		fmt.Fprintf(s.err, "decant: %s\nTry \"decant --help\".\n", text)
+		fmt.Fprintf(s.err, "%s: %s\nTry \"%s --help\".\n", cmd.Path(), secret.Mask(err.Error()), cmd.Path())
 		return exitUsage
 	}
-	if err := ctx.Run(s, parser.Model); err != nil {
+	if help {
+		err = cmd.WriteHelp(s.out, s.columns())
+	} else {
+		err = cmd.Target().(runner).Run(s)
+	}
+	if err != nil {
 		if status := exitStatus(0); errors.As(err, &status) {
 			return int(status)
 		}
@@ -99,26 +89,6 @@ func run(args []string, s *streams) (code int) {
 		return exitCode(err)
 	}
 	return exitDone
-}
-
-// grammar returns what a command line is parsed into: of all commands only the one that it names, because reading the definition of
-// all takes longer than most commands. A completion script is made from all; a hook, which delays an agent, has one of its own.
-func grammar(args []string) any {
-	switch {
-	case len(args) > 2 && args[0] == "notebook" && args[1] == "hook":
-		return &struct {
-			Notebook struct {
-				Hook notebookHookCmd `cmd:""`
-			} `cmd:""`
-		}{}
-	case len(args) > 0 && args[0] != "completion":
-		for f := range reflect.TypeFor[commands]().Fields() {
-			if strings.ToLower(f.Name) == args[0] {
-				return reflect.New(reflect.StructOf([]reflect.StructField{f})).Interface()
-			}
-		}
-	}
-	return &commands{}
 }
 
 // spelled returns a command line as the parser wants it. It also accepts what people are used to from other
@@ -131,10 +101,6 @@ func spelled(args []string) []string {
 		return append(args[1:len(args):len(args)], "--help")
 	case args[0] == "--version":
 		return []string{"version"}
-	case args[0] == "run": // the rest may be another program's
-		return args
-	case len(args) > 1 && args[0] == "chat" && args[1] == "serve":
-		args = append([]string{"chat", "--serve"}, args[2:]...)
 	}
-	return joinNegative(args)
+	return args
 }

@@ -18,19 +18,19 @@ import (
 )
 
 type memoryCmd struct {
-	List    memoryListCmd    `cmd:"" help:"List or search memories: those of chats and conversations, and the records of notebooks."`
-	Show    memoryShowCmd    `cmd:"" help:"Print a memory and its sources."`
-	Forget  memoryForgetCmd  `cmd:"" help:"Delete memories for good."`
-	Restore memoryRestoreCmd `cmd:"" help:"Make archived memories active again."`
-	Export  memoryExportCmd  `cmd:"" help:"Write all memories with their evidence as JSON, one on each line."`
+	List    memoryListCmd    `cmd:"" help:"List memories." example:"decant memory list --kind rule"`
+	Show    memoryShowCmd    `cmd:"" help:"Print a memory and its sources." example:"decant memory show 3f2a"`
+	Forget  memoryForgetCmd  `cmd:"" help:"Delete memories without a trace in the database." example:"decant memory forget 3f2a"`
+	Restore memoryRestoreCmd `cmd:"" help:"Restore archived memories." example:"decant memory restore 3f2a"`
+	Export  memoryExportCmd  `cmd:"" help:"Write all memories with their sources, one JSON object per line." example:"decant memory export -o memories.jsonl"`
 }
 
 type memoryListCmd struct {
-	Words    []string `arg:"" optional:"" help:"Words to search for, best matches first. Parts of names match, too."`
-	Session  string   `placeholder:"ID" help:"Only memories that come from this conversation or were confirmed there."`
+	Words    []string `arg:"" optional:"" help:"Words to search for; best matches first. Parts of names match too."`
+	Session  string   `placeholder:"ID" help:"Only memories that were noted or confirmed in this conversation."`
 	Project  string   `placeholder:"NAME" help:"Only memories of this project."`
 	Kind     string   `placeholder:"KIND" default:"any" enum:"any,memory,observation,rule,task,error" help:"Only this kind: memory, observation, rule, task or error."`
-	Archived bool     `help:"Also list archived memories."`
+	Archived bool     `help:"Include archived memories."`
 	Limit    int      `default:"100" help:"List at most this many."`
 	JSON     bool     `name:"json" help:"Print JSON."`
 	allFlag
@@ -109,7 +109,7 @@ func remembered(ctx context.Context, db *sqlite.DB, f *dbFlag, names ...string) 
 	for _, name := range names {
 		it, err := lookup.OneMemory(ctx, db, tenant, name)
 		if errors.Is(err, store.ErrNotFound) {
-			return "", nil, inputError{fmt.Errorf("there is no memory %q: \"decant memory list --archived\" lists them", name)}
+			return "", nil, inputError{fmt.Errorf("no memory %q: \"decant memory list --archived\" lists them", name)}
 		}
 		if err != nil {
 			return "", nil, inputError{err}
@@ -122,7 +122,7 @@ func remembered(ctx context.Context, db *sqlite.DB, f *dbFlag, names ...string) 
 type memoryForgetCmd struct {
 	ID     []string `arg:"" help:"Ids of the memories, or the beginnings of them."`
 	Yes    bool     `short:"y" help:"Do not ask for confirmation."`
-	DryRun bool     `help:"Print what would be deleted, and delete nothing."`
+	DryRun bool     `help:"Show what would be deleted; delete nothing."`
 	dbFlag
 }
 

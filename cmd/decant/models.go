@@ -14,7 +14,7 @@ import (
 
 // catalogFlag is the flag with which every command that counts tokens takes the user's models.
 type catalogFlag struct {
-	Catalog string `placeholder:"FILE" env:"DECANT_CATALOG" help:"JSON file with models to add to the built-in catalogue or to replace in it."`
+	Catalog string `placeholder:"FILE" env:"DECANT_CATALOG" help:"JSON file with models to add or replace (or DECANT_CATALOG)."`
 }
 
 // models returns the catalogue.

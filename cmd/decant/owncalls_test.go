@@ -121,6 +121,7 @@ func TestNoModelIsAskedWithoutSettings(t *testing.T) {
 // A configured model writes the record of a pour; the call is in the ledger under it, in the log and in metrics, and the key
 // is nowhere but in the call.
 func TestAConfiguredModelIsAsked(t *testing.T) {
+	t.Parallel()
 	got := serveWith(t, "summary: {api_key_env: OUR_KEY, base_url: 'UPSTREAM'}\n")
 	if len(got.keys) == 0 || strings.Count(strings.Join(got.keys, " "), ourKey) != len(got.keys) || !strings.Contains(got.bodies, `"model":"claude-haiku-5-5"`) {
 		t.Fatalf("asked with %q: %.300s\n%s", got.keys, got.bodies, got.log)
@@ -140,6 +141,7 @@ func TestAConfiguredModelIsAsked(t *testing.T) {
 
 // With its leave the client's own credential asks a cheap model of the same provider about the client's conversation.
 func TestTheClientsCredentialIsUsed(t *testing.T) {
+	t.Parallel()
 	got := serveWith(t, "summary: {use_client_credential: true}\n")
 	if len(got.keys) == 0 || strings.Count(strings.Join(got.keys, " "), clientKey) != len(got.keys) {
 		t.Fatalf("asked with %q\n%s", got.keys, got.log)

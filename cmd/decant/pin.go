@@ -14,15 +14,19 @@ import (
 )
 
 type pinCmd struct {
-	Session string `arg:"" help:"Conversation: its id, its session, the beginning of either, or \"last\"."`
-	Message string `arg:"" optional:"" help:"Message (m12) that the model must see verbatim. Without it, the conversation is protected from gc."`
+	Session string `arg:"" help:"Conversation: id or session, or the start of either, or \"last\"."`
+	Message string `arg:"" help:"Message to keep word for word: m12."`
 	Off     bool   `help:"Remove the pin."`
 	dbFlag
 }
 
-// Run pins a conversation or a message of it.
+// Run pins a message of a conversation.
 func (c *pinCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db store.Store) error {
+	n, err := strconv.Atoi(strings.TrimPrefix(c.Message, "m"))
+	if err != nil {
+		return usageError{fmt.Errorf("%q is not a message: write m12", c.Message)}
+	}
+	return c.with(func(ctx context.Context, db *sqlite.DB) error {
 		conv, err := c.find(ctx, db, c.Session)
 		if err != nil {
 			return err
@@ -31,58 +35,34 @@ func (c *pinCmd) Run(s *streams) error {
 		if err != nil {
 			return err
 		}
-		what, change, err := c.plan(ctx, e, db, conv.Key)
+		change, err := c.plan(ctx, e, db, conv.Key, n)
 		if err != nil {
 			return err
 		}
-		err = apply(ctx, e, db, change, act(c.action(), conv.Tenant, conv.ID, what))
+		action := "pin"
+		if c.Off {
+			action = "pin --off"
+		}
+		err = apply(ctx, e, db, change, act(action, conv.Tenant, conv.ID, fmt.Sprintf("m%d", n)))
 		if errors.Is(err, decant.ErrStale) {
 			return fmt.Errorf("%w: try again", err)
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			fmt.Fprintln(s.err, takesEffect)
 		}
-		_, err = fmt.Fprintln(s.err, c.effect())
 		return err
 	})
 }
 
-// plan returns what is pinned, and the change that pins it.
-func (c *pinCmd) plan(ctx context.Context, e *engine.Engine, db store.Store, k store.Key) (what string, change *engine.Change, err error) {
-	if c.Message == "" {
-		change, err = e.Keep(ctx, k, !c.Off)
-		return "the conversation", change, err
-	}
-	n, err := strconv.Atoi(strings.TrimPrefix(c.Message, "m"))
-	if err != nil {
-		return "", nil, usageError{fmt.Errorf("%q is not a message: write m12", c.Message)}
-	}
+// plan returns the change that pins a message, or removes the pin.
+func (c *pinCmd) plan(ctx context.Context, e *engine.Engine, db *sqlite.DB, k store.Key, n int) (*engine.Change, error) {
 	refs, err := lookup.Pinnable(ctx, db, k, n)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	change, err = e.Pin(ctx, k, refs, !c.Off)
+	change, err := e.Pin(ctx, k, refs, !c.Off)
 	if errors.Is(err, decant.ErrNothing) {
 		err = inputError{fmt.Errorf("%s has nothing to pin in m%d: \"decant show %s\" lists its messages", c.Session, n, c.Session)}
 	}
-	return fmt.Sprintf("m%d", n), change, err
-}
-
-// action is the command's name in the audit log.
-func (c *pinCmd) action() string {
-	if c.Off {
-		return "pin --off"
-	}
-	return "pin"
-}
-
-// effect says what the change does from now on.
-func (c *pinCmd) effect() string {
-	switch {
-	case c.Message != "":
-		return takesEffect
-	case c.Off:
-		return "done; gc may remove the conversation"
-	}
-	return "done; gc keeps the conversation"
+	return change, err
 }

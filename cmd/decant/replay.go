@@ -16,15 +16,22 @@ import (
 
 type replayCmd struct {
 	Files    []string `arg:"" name:"file" help:"Session files, plain or gzip, or directories of them."`
-	Policy   []string `placeholder:"NAME" sep:"none" help:"Policy to play; repeat for several. client (what was really sent, with the client's own compactions), none (the whole history), trim-N, keep-last-N, drop-oldest, a preset, a preset with a level of early pours (default:high), or a YAML file. The first one is the baseline. Default: the usual ones, with client first if it compacted."`
-	Early    string   `name:"early-pours" placeholder:"LEVEL" help:"Level of early pours for presets that name none: off, low, default or high."`
-	Model    string   `placeholder:"ID" help:"Model whose window and prices are used. Default: the one in the recording."`
-	Window   int      `placeholder:"TOKENS" help:"Window to use instead of the model's."`
-	Fixed    int      `placeholder:"TOKENS" help:"Size of system prompt and tools. Default: what the recording shows."`
-	Join     bool     `help:"Play the sessions one after the other, in the order of their time, as one conversation: each request has all sessions before it in front. For sessions of one project and one format."`
-	KeepWarm bool     `name:"keep-warm" help:"Say what a request of one output token shortly before the cache expires would have saved or cost, by the recorded usage."`
-	From     string   `placeholder:"FORMAT" help:"Format of the input. Default: found in the content."`
+	Policy   []string `placeholder:"NAME" sep:"none" help:"Policy to replay; repeatable. client (as recorded, with the client's compactions), none (the whole history), trim-N, keep-last-N, drop-oldest, a preset, a preset with an early-pour level (default:high), a preset that prunes every request (chat:every_request), or a YAML file. The first is the baseline. Default: the usual ones, starting with client if it compacted."`
+	Early    string   `name:"early-pours" placeholder:"LEVEL" help:"Early-pour level for presets without one: off, low, default or high."`
+	Model    string   `placeholder:"ID" help:"Model whose window and prices to use. Default: the recorded one."`
+	Window   int      `placeholder:"TOKENS" help:"Window to use in place of the model's."`
+	Fixed    int      `placeholder:"TOKENS" help:"Size of system prompt and tools. Default: as recorded."`
+	Lifetime string   `placeholder:"5m|1h" help:"Lifetime of cache entries. Default: from the recorded usage, else from the request's markers, else five minutes."`
+	Clock    bool     `help:"Take only the clock, not the recording, to tell when the cache was cold."`
+	Warm     bool     `help:"Assume that the cache never goes cold."`
+	Split    bool     `help:"Replay each stretch between two client compactions as its own conversation. Default: one conversation without compactions."`
+	Join     bool     `help:"Replay the sessions in order as one conversation: each request is preceded by all earlier sessions. They must have one project and one format."`
+	Shadow   bool     `help:"Measure what watching the agent before a pour is worth: facts its next steps used that an unwatched record lacks, and how many of them the pour's record has. Also measures plans made ahead. Makes each checkpoint several times."`
+	KeepWarm bool     `name:"keep-warm" help:"Show what a one-token request shortly before the cache expires would have saved or cost, by the recorded usage."`
+	Ends     bool     `help:"Show how much more each policy costs than sending everything if the session ends right after its most expensive request."`
+	From     string   `placeholder:"FORMAT" help:"Input format. Default: detected."`
 	JSON     bool     `name:"json" help:"Print JSON."`
+	CSV      bool     `name:"csv" help:"Print CSV, one line per session and policy."`
 	HTML     string   `name:"html" placeholder:"FILE" help:"Write an HTML page with charts and every decision. It needs no network."`
 	catalogFlag
 }
@@ -89,10 +96,12 @@ func (c *replayCmd) options() (*replay.Options, error) {
 // joinedPolicies returns those of the names of policies that can be played on joined sessions, or what cannot.
 func (c *replayCmd) joinedPolicies(names []string) ([]string, error) {
 	switch {
+	case c.Split:
+		return nil, errors.New("--join and --split exclude each other")
 	case c.KeepWarm:
-		return nil, errors.New("--keep-warm goes by what was paid, and joined sessions were never sent: leave out --join")
+		return nil, errors.New("--keep-warm uses recorded payments, which joined sessions do not have: leave out --join")
 	case slices.Contains(c.Policy, "client"):
-		return nil, errors.New("--policy client is what was sent, which was several conversations: leave out --join")
+		return nil, errors.New("--policy client replays separate conversations: leave out --join")
 	}
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "client" }), nil
 }

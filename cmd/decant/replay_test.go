@@ -266,6 +266,7 @@ func sessions(t *testing.T) map[string]*decant.Conversation {
 // its cache, pours and pauses included; and what a replay promises is what the gateway does: the same
 // session costs the same.
 func TestReplayPredictsWhatTheSandboxReports(t *testing.T) {
+	t.Parallel()
 	var predicted, reported decant.Usage
 	pours := 0
 	for name, conv := range sessions(t) {

@@ -23,15 +23,15 @@ func (c *compactCmd) resume(s *streams) error {
 	if err != nil {
 		return inputError{err}
 	}
-	doc, r, err := c.read(s)
+	r, err := c.read(s)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(s.err, "session %s of %s, %s\n", f.id, f.format, f.path)
-	if err := c.tell(s, r); err != nil || c.DryRun || !r.changed {
+	if err := c.tell(s, r); err != nil || c.DryRun || !r.Changed {
 		return err
 	}
-	out, err := c.encode(doc, r)
+	out, err := r.Bytes()
 	if err != nil {
 		return err
 	}

@@ -24,19 +24,12 @@ import (
 type runCmd struct {
 	gatewayFlags
 	Listen  string   `placeholder:"ADDR" help:"Address of the gateway, if your firewall needs a fixed one (127.0.0.1 and a free port)."`
-	LogFile string   `placeholder:"FILE" help:"File for the gateway's log. Without it, warnings are dropped so that they do not disturb the agent's screen."`
-	Command []string `arg:"" passthrough:"" placeholder:"COMMAND" help:"Agent with its arguments: decant run -- claude -p hello"`
+	LogFile string   `placeholder:"FILE" help:"File for the gateway's log. By default warnings are dropped, to keep the agent's screen clean."`
+	Command []string `arg:"" passthrough:"" placeholder:"COMMAND" help:"Agent and its arguments; put -- in front: decant run -- claude -p hello"`
 }
 
 // Run runs an agent on a gateway of its own and returns the agent's exit code.
 func (c *runCmd) Run(s *streams) (err error) {
-	command := c.Command
-	if len(command) > 0 && command[0] == "--" {
-		command = command[1:]
-	}
-	if len(command) == 0 {
-		return usageError{errors.New("run: no command; for example: decant run -- claude")}
-	}
 	if c.Upstream == "" {
 		c.Upstream = os.Getenv("ANTHROPIC_BASE_URL") // send requests where the agent would send them
 	}
@@ -44,7 +37,7 @@ func (c *runCmd) Run(s *streams) (err error) {
 	if err != nil {
 		return err
 	}
-	if text := doubt(command[0]); text != "" {
+	if text := doubt(c.Command[0]); text != "" {
 		s.warn(errors.New(text))
 	}
 	quiet := *s
@@ -54,7 +47,7 @@ func (c *runCmd) Run(s *streams) (err error) {
 	}
 	defer closeLog()
 	own := cfg.Destinations()[0].Hostname() == doctor.FirstPartyHost
-	return withGateway(cfg, &quiet, func(base string) error { return runAgent(command, base, own, s) })
+	return withGateway(cfg, &quiet, func(base string) error { return runAgent(c.Command, base, own, s) })
 }
 
 // local returns the configuration of a gateway that only this machine can reach. It has no keys, because

@@ -16,17 +16,17 @@ import (
 type sandboxCmd struct {
 	catalogFlag
 	Listen   string `default:"127.0.0.1:4142" placeholder:"ADDR" help:"Address to listen on; port 0 means any free port (${default})."`
-	Script   string `placeholder:"FILE" help:"Answer as the assistant of this transcript did, whatever --model says."`
-	Model    string `default:"rules" enum:"rules,reader,summarizer" placeholder:"NAME" help:"What answers: rules (some tool calls in each turn, then done), reader (knows only what it is sent), summarizer (${default})."`
-	Calls    int    `default:"1" help:"Tool calls in a turn (${default})."`
+	Script   string `placeholder:"FILE" help:"Answer as the assistant in this transcript did; overrides --model."`
+	Model    string `default:"rules" enum:"rules,reader,summarizer" placeholder:"NAME" help:"What answers: rules (some tool calls per turn, then done), reader (uses only what it is sent), summarizer (${default})."`
+	Calls    int    `default:"1" help:"Tool calls per turn (${default})."`
 	OutputKB int    `name:"output-kb" default:"1" help:"Size of each shell call's output in KB (${default})."`
 	Thought  int    `placeholder:"BYTES" help:"Size of the thinking before each answer, if thinking is on."`
-	Window   int    `placeholder:"TOKENS" help:"Window to use for every model instead of the catalogue's."`
+	Window   int    `placeholder:"TOKENS" help:"Window for every model, in place of the catalogue's."`
 
 	Misbehave    string        `placeholder:"HOW" help:"Fail as models do: empty, refusal, tool_call, too_long, invents, language, injected, error, half, storm or timeout."`
-	CountBilling bool          `help:"Let Claude Code's billing line, which differs on every request, break the prompt cache."`
-	Local        []string      `placeholder:"MODEL" help:"Answer Chat Completions as a server of your own does that has this model and asks for no key."`
-	Unasked      time.Duration `placeholder:"TIME" help:"Cache every prompt for this long (1h) without markers, as some providers do."`
+	CountBilling bool          `help:"Let Claude Code's billing line, which changes with every request, break the prompt cache."`
+	Local        []string      `placeholder:"MODEL" help:"Answer Chat Completions like a self-hosted server with this model and no key."`
+	Unasked      time.Duration `placeholder:"TIME" help:"Cache every prompt this long (1h) without markers, as some providers do."`
 }
 
 // Run serves a sandbox until it is told to stop.

@@ -11,7 +11,7 @@ import (
 )
 
 type searchCmd struct {
-	Query   []string `arg:"" help:"Words or beginnings of words; all must occur. Text in double quotes must occur exactly."`
+	Query   []string `arg:"" help:"Words or their beginnings; all must occur. Quoted text must occur exactly."`
 	Session string   `placeholder:"ID" help:"Search only this conversation and those it was forked from."`
 	Limit   int      `default:"20" help:"Show at most this many."`
 	JSON    bool     `name:"json" help:"Print JSON."`

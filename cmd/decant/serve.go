@@ -14,11 +14,11 @@ import (
 
 type serveCmd struct {
 	gatewayFlags
-	Listen        string `placeholder:"ADDR" help:"Address to listen on (127.0.0.1:4141). Any but loopback needs keys."`
-	TLSCert       string `name:"tls-cert" placeholder:"FILE" help:"TLS certificate, in PEM."`
-	TLSKey        string `name:"tls-key" placeholder:"FILE" help:"Key of the TLS certificate, in PEM."`
-	PlainHTTP     bool   `name:"plain-http" help:"Serve other machines without TLS: keys and everything that is said cross the network in clear."`
-	MetricsListen string `placeholder:"ADDR" help:"Separate address for metrics, for Prometheus."`
+	Listen        string `placeholder:"ADDR" help:"Address to listen on (127.0.0.1:4141). Non-loopback addresses need keys."`
+	TLSCert       string `name:"tls-cert" placeholder:"FILE" help:"TLS certificate (PEM)."`
+	TLSKey        string `name:"tls-key" placeholder:"FILE" help:"Key of the TLS certificate (PEM)."`
+	PlainHTTP     bool   `name:"plain-http" help:"Serve other machines without TLS: keys and messages cross the network unencrypted."`
+	MetricsListen string `placeholder:"ADDR" help:"Separate address for Prometheus metrics."`
 }
 
 // settings returns the configuration as it is now.

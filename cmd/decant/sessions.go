@@ -12,8 +12,8 @@ import (
 type sessionsCmd struct {
 	Name    string `arg:"" optional:"" help:"Only conversations whose session or id begins with this."`
 	Since   age    `placeholder:"AGE" help:"Only conversations that changed in the last 30d, 12h, ..."`
-	Limit   int    `default:"50" help:"List at most this many, last changed first."`
-	FullIDs bool   `name:"full-ids" help:"Print whole ids and sessions."`
+	Limit   int    `default:"50" help:"List at most this many, most recently changed first."`
+	FullIDs bool   `name:"full-ids" help:"Print ids and sessions in full."`
 	JSON    bool   `name:"json" help:"Print JSON."`
 	allFlag
 	dbFlag

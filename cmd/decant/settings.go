@@ -17,19 +17,19 @@ import (
 type gatewayFlags struct {
 	Config   string `placeholder:"FILE" help:"YAML file with settings (or DECANT_CONFIG)."`
 	Upstream string `name:"anthropic-upstream" placeholder:"URL" help:"Base URL of the Messages API (https://api.anthropic.com)."`
-	DB       string `name:"db" placeholder:"FILE" help:"Database file (your own)."`
+	DB       string `name:"db" placeholder:"FILE" help:"Database file. Default: one in your data directory."`
 	keyFileFlag
 	Preset              string `placeholder:"NAME" help:"Policy for requests that match no rule (default)."`
-	Early               string `name:"early-pours" aliases:"thrift" placeholder:"LEVEL" help:"How eagerly to pour early, to save money: off, low, default or high. Overrides what presets say."`
-	Mode                string `placeholder:"MODE" help:"manage, observe (record and plan, but change nothing) or off (manage)."`
-	Window              int    `placeholder:"TOKENS" help:"Window to use for every model instead of the catalogue's."`
-	SummaryModel        string `placeholder:"ID" help:"Model that writes records, or off. Its credential stands in the settings."`
-	AddMarkers          bool   `help:"Add cache markers for clients that set none behind their messages, as long as that pays."`
-	KeepWarm            bool   `help:"Keep warm what conversations that rest have left in the provider's cache, as long as that pays. It needs a credential: see --use-client-credential."`
-	UseClientCredential bool   `help:"Let own calls about a client's conversation use that client's credential, from memory only."`
-	Flush               string `placeholder:"on|off" help:"Save what is worth remembering before a pour. Overrides what presets say."`
-	Recall              bool   `help:"Tell a conversation that begins what is remembered of its project."`
-	Log                 string `placeholder:"LEVEL" help:"Least level to log: debug, info, warn or error (info)."`
+	Early               string `name:"early-pours" placeholder:"LEVEL" help:"How eagerly to pour early to save money: off, low, default or high. Overrides presets."`
+	Mode                string `placeholder:"MODE" help:"manage, observe (record and plan, change nothing) or off. Default: manage."`
+	Window              int    `placeholder:"TOKENS" help:"Window for every model, in place of the catalogue's."`
+	SummaryModel        string `placeholder:"ID" help:"Model that writes records, or off. Put its credential in the settings."`
+	AddMarkers          bool   `help:"Add cache markers when the client sets none, if it saves money."`
+	KeepWarm            bool   `help:"Keep the provider's cache of idle conversations warm, if it saves money. Needs a credential: see --use-client-credential."`
+	UseClientCredential bool   `help:"Use a client's credential, from memory only, for Decant's own calls about its conversation."`
+	Flush               string `placeholder:"on|off" help:"Save what is worth remembering before a pour. Overrides presets."`
+	Recall              bool   `help:"Give new conversations what is remembered of their project."`
+	Log                 string `placeholder:"LEVEL" help:"Minimum log level: debug, info, warn or error. Default: info."`
 }
 
 // load returns the configuration; listen may be empty.

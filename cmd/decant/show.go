@@ -19,10 +19,10 @@ import (
 )
 
 type showCmd struct {
-	Source string `arg:"" help:"Stored conversation (its id, its session, the beginning of either, or \"last\"), or a request body or session file; - reads standard input."`
-	What   string `arg:"" optional:"" help:"Message (m12), handle of an original (d:1f2e3d4c), checkpoint of a stored conversation (c:1), or summary of the client's or the provider's (c:m21). Default: an overview of the conversation."`
-	From   string `placeholder:"FORMAT" help:"Format of a file. Default: found in the content."`
-	View   bool   `help:"For a stored conversation: print the message as the model sees it."`
+	Source string `arg:"" help:"Stored conversation (id or session, or the start of either, or \"last\"), or a request body or session file; - reads standard input."`
+	What   string `arg:"" optional:"" help:"Message (m12), original (d:1f2e3d4c), checkpoint (c:1), or summary by the client or the provider (c:m21). Default: an overview."`
+	From   string `placeholder:"FORMAT" help:"Format of a file. Default: detected."`
+	View   bool   `help:"Print a message of a stored conversation as the model sees it."`
 	JSON   bool   `name:"json" help:"Print the overview as JSON."`
 	catalogFlag
 	dbFlag
@@ -74,7 +74,7 @@ func (c *showCmd) message(s *streams, conv *decant.Conversation) error {
 	case i >= 0:
 		return s.say(wire.Text(conv.With(ms[i : i+1])))
 	case c.View:
-		return inputError{fmt.Errorf("the model does not see m%d: \"decant show %s\" says what became of it", n, c.Source)}
+		return inputError{fmt.Errorf("the model does not see m%d: \"decant show %s\" shows what replaced it", n, c.Source)}
 	case len(ms) == 0:
 		return inputError{fmt.Errorf("%s: no message m%d: it has none", c.Source, n)}
 	}
@@ -94,7 +94,7 @@ func (s *streams) original(name string, conv *decant.Conversation, digits string
 	}
 	switch len(found) {
 	case 0:
-		return inputError{fmt.Errorf("%s: nothing has the handle d:%s: was the stub made from another file?", name, digits)}
+		return inputError{fmt.Errorf("%s: unknown handle d:%s: was the stub made from another file?", name, digits)}
 	case 1:
 		for _, b := range found {
 			return s.say(b.Text() + "\n")

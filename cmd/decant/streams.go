@@ -67,6 +67,14 @@ func control(w io.Writer, text string) {
 	io.WriteString(w, text)
 }
 
+// columns returns how wide help may be.
+func (s *streams) columns() int {
+	if r, ok := s.out.(*report.Screen); ok && r.Columns > 0 {
+		return min(max(r.Columns, 40), 120)
+	}
+	return 80
+}
+
 // flush writes the pending bytes to terminals.
 func (s *streams) flush() {
 	for _, w := range [...]io.Writer{s.out, s.err} {

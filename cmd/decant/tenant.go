@@ -23,7 +23,7 @@ func (t *tenantName) UnmarshalText(text []byte) error {
 
 // allFlag is the flag of commands that can cover the whole database.
 type allFlag struct {
-	AllTenants bool `help:"Cover all tenants of the database."`
+	AllTenants bool `help:"Cover all tenants in the database."`
 }
 
 // one returns the one tenant that a command is about: the named one, or the only one in the database. With

@@ -17,15 +17,16 @@ import (
 type trustCmd struct {
 	Path string `arg:"" optional:"" default:"." help:"Folder with .decant/triage.yaml or .mcp.json, or one such file (${default})."`
 
-	Hash string `placeholder:"HEX" help:"Say yes only if they say what they said when this was printed: for cron, systemd and CI."`
+	Hash string `placeholder:"HEX" help:"Approve only if they have this hash, which a first run prints: for cron, systemd and CI."`
 }
 
 // Help says what the flags have no room for.
 func (c *trustCmd) Help() string {
-	return `.decant/triage.yaml and .mcp.json name programs that are run, addresses that are asked, and files that are read, all with your rights. They may be the
-words of whoever wrote the repository, so decant triage and decant chat use them only after you have said yes to what they say. Look at them first.
+	return `.decant/triage.yaml and .mcp.json name programs to run, addresses to contact and files to read, all with your rights.
+Whoever wrote the repository may have written them. So decant triage and decant chat use them only after you approve
+them. Read them first.
 
-Your yes is kept in $XDG_CONFIG_HOME/decant/trusted (~/.config/decant/trusted). When one of the files changes, you are asked anew.`
+Approvals are stored in $XDG_CONFIG_HOME/decant/trusted (~/.config/decant/trusted). A changed file needs approval again.`
 }
 
 // Run says yes to what the files of a folder say.
@@ -39,7 +40,7 @@ func (c *trustCmd) Run(s *streams) error {
 		return inputError{err}
 	}
 	if c.Hash != "" && !strings.EqualFold(c.Hash, hash) {
-		return inputError{fmt.Errorf("%s: what it says is not what --hash stands for: look at it; its hash is %s now", c.Path, hash)}
+		return inputError{fmt.Errorf("%s does not match --hash: read it again; its hash is now %s", c.Path, hash)}
 	}
 	yeses, err := yeses()
 	if err != nil {
@@ -87,7 +88,7 @@ func trustable(path string) (out []*trust.File, err error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, inputError{fmt.Errorf("%s: there is neither %s nor %s to trust", path, triageSettings, mcpFile)}
+		return nil, inputError{fmt.Errorf("%s: found neither %s nor %s", path, triageSettings, mcpFile)}
 	}
 	return out, nil
 }

@@ -13,9 +13,9 @@ import (
 )
 
 type verifyCmd struct {
-	Before string  `arg:"" help:"The conversation before."`
-	After  string  `arg:"" help:"The conversation after, in any format."`
-	Min    percent `placeholder:"PERCENT" help:"Exit with code 4 if a smaller share of the exact strings is kept with its context: 90."`
+	Before string  `arg:"" help:"The original conversation."`
+	After  string  `arg:"" help:"The compacted conversation, in any format."`
+	Min    percent `placeholder:"PERCENT" help:"Exit with code 4 if less than this share of the exact strings is kept with its context: 90."`
 	JSON   bool    `name:"json" help:"Print JSON."`
 	All    bool    `help:"List every missing fact, not just the most important."`
 }

@@ -15,9 +15,9 @@ import (
 )
 
 type whyCmd struct {
-	Session  string `arg:"" help:"Session of \"decant chat\" or of another agent of one's own: its id, the beginning of it, or \"last\"."`
+	Session  string `arg:"" help:"Session of \"decant chat\" or of your own agent: id, start of the id, or \"last\"."`
 	Answer   string `arg:"" optional:"" help:"Message of the answer (m14). Default: the last answer."`
-	Sentence int    `placeholder:"N" help:"Print what this sentence rests on in full."`
+	Sentence int    `placeholder:"N" help:"Print the sources of this sentence in full."`
 	JSON     bool   `name:"json" help:"Print JSON."`
 	dbFlag
 }
@@ -94,9 +94,9 @@ func (c *whyCmd) session(ctx context.Context, db store.Store) (k store.Key, err 
 	case err != nil:
 		return k, err
 	case len(found) == 0:
-		return k, inputError{fmt.Errorf("no session %q of an agent: \"decant sessions\" lists what is stored", c.Session)}
+		return k, inputError{fmt.Errorf("no agent session %q: \"decant sessions\" lists stored sessions", c.Session)}
 	case len(found) > 1 && found[0].ID != c.Session && found[1].ID != c.Session:
-		return k, usageError{fmt.Errorf("%q may be %s or %s: give more of the id", c.Session, found[0].ID, found[1].ID)}
+		return k, usageError{fmt.Errorf("%q is ambiguous (%s, %s): give more of the id", c.Session, found[0].ID, found[1].ID)}
 	case len(found) > 1 && found[1].ID == c.Session:
 		return found[1].Key, nil
 	}

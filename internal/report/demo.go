@@ -275,7 +275,7 @@ func (d *Demo) End(keep string, window int) error {
 	if keep != "" {
 		d.p.line("\n  The database is %s. Try", keep)
 		d.p.line("    decant show last --db %s", keep)
-		d.p.line("    decant plan last --db %s --window %d", keep, window)
+		d.p.line("    decant pour last --db %s --window %d --dry-run", keep, window)
 	}
 	return d.p.err
 }

@@ -60,7 +60,7 @@ func tenantMark(tenant string) string {
 
 func (c *Collection) kept() (out string) {
 	if c.Pinned > 0 {
-		out += fmt.Sprintf("; %d due, but pinned", c.Pinned)
+		out += fmt.Sprintf("; %d due, but kept", c.Pinned)
 	}
 	if c.Shared > 0 {
 		out += fmt.Sprintf("; %d due, but a fork begins with them", c.Shared)

@@ -68,7 +68,7 @@ func (s *Session) row(id, session int, zone *time.Location) []string {
 
 func pinMark(pinned bool) string {
 	if pinned {
-		return ", pinned"
+		return ", kept"
 	}
 	return ""
 }

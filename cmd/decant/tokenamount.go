@@ -50,22 +50,3 @@ func (a amount) of(whole int) int {
 	}
 	return a.tokens
 }
-
-// joinNegative joins a flag and a value that begins with a minus sign and a digit, "--to -5" as
-// "--to=-5", so that the flag's own reader can say what is wrong. What follows "--" belongs to another
-// program.
-func joinNegative(args []string) []string {
-	out := make([]string, 0, len(args))
-	for i, arg := range args {
-		if arg == "--" {
-			return append(out, args[i:]...)
-		}
-		negative := len(arg) > 1 && arg[0] == '-' && arg[1] >= '0' && arg[1] <= '9'
-		if n := len(out); negative && n > 0 && strings.HasPrefix(out[n-1], "--") && !strings.Contains(out[n-1], "=") {
-			out[n-1] += "=" + arg
-			continue
-		}
-		out = append(out, arg)
-	}
-	return out
-}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/decantdev/decant/internal/lookup"
 )
 
@@ -15,18 +13,13 @@ type month struct {
 	first time.Time // first day, UTC; zero: of the current month
 }
 
-// Decode reads the flag. What begins with a hyphen is the next flag.
-func (m *month) Decode(ctx *kong.DecodeContext) error {
+// NoValue chooses the current month.
+func (m *month) NoValue() { m.given = true }
+
+// UnmarshalText reads a month from a flag.
+func (m *month) UnmarshalText(text []byte) (err error) {
 	m.given = true
-	if next := ctx.Scan.Peek(); !next.IsValue() {
-		return nil
-	}
-	var text string
-	if err := ctx.Scan.PopValueInto("month", &text); err != nil {
-		return err
-	}
-	var err error
-	if m.first, err = time.Parse("2006-01", text); err != nil {
+	if m.first, err = time.Parse("2006-01", string(text)); err != nil {
 		return fmt.Errorf("%q is not a month: write 2026-10", text)
 	}
 	return nil

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+type keepCmd struct {
+	Session string `arg:"" help:"Conversation: id or session, or the start of either, or \"last\"."`
+	Off     bool   `help:"Allow gc to delete it again."`
+	dbFlag
+}
+
+// Run protects a conversation from gc.
+func (c *keepCmd) Run(s *streams) error {
+	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+		conv, err := c.find(ctx, db, c.Session)
+		if err != nil {
+			return err
+		}
+		e, err := c.engine(db, nil, 0, "")
+		if err != nil {
+			return err
+		}
+		change, err := e.Keep(ctx, conv.Key, !c.Off)
+		if err != nil {
+			return err
+		}
+		action, effect := "keep", "done; gc keeps the conversation"
+		if c.Off {
+			action, effect = "keep --off", "done; gc may delete the conversation"
+		}
+		err = apply(ctx, e, db, change, act(action, conv.Tenant, conv.ID, ""))
+		if errors.Is(err, decant.ErrStale) {
+			return fmt.Errorf("%w: try again", err)
+		}
+		if err == nil {
+			fmt.Fprintln(s.err, effect)
+		}
+		return err
+	})
+}
