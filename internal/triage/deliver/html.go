@@ -56,7 +56,7 @@ func (r *Report) WriteHTML(w io.Writer) error {
 func (e *ReportedError) html(out *htmlpage.Page) {
 	f := e.Finding
 	out.Add("<article>\n<h2>%d. %s</h2>\n"+`<p class="soft">%s%s</p>`+"\n", e.Number, e.Title(), happened(e),
-		lastSeenText(e))
+		lastSeenText(*e))
 	if e.Message != "" {
 		out.Add("<pre>%s</pre>\n", e.Message)
 	}
@@ -76,7 +76,7 @@ func (e *ReportedError) html(out *htmlpage.Page) {
 func (e *ReportedError) htmlEvidence(out *htmlpage.Page, i int) {
 	v := &e.Finding.Evidence[i]
 	out.Raw("<div>")
-	if address, ok := htmlpage.Link(link(e, i)); ok {
+	if address, ok := htmlpage.Link(link(*e, i)); ok {
 		out.Add(`<a href="%s" rel="noreferrer">%s:%d</a>`, address, v.Path, v.Line)
 	} else {
 		out.Add("%s:%d", v.Path, v.Line)
