@@ -52,7 +52,7 @@ func (c *changeFlags) run(s *streams, action string, plan func(*engine.Engine, c
 	if err != nil {
 		return err
 	}
-	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+	return c.with(func(ctx context.Context, db store.Store) error {
 		e, err := c.engine(db, catalog, c.window, c.preset)
 		if err != nil {
 			return err

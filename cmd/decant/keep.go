@@ -17,7 +17,7 @@ type keepCmd struct {
 
 // Run protects a conversation from gc.
 func (c *keepCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+	return c.with(func(ctx context.Context, db store.Store) error {
 		conv, err := c.find(ctx, db, c.Session)
 		if err != nil {
 			return err

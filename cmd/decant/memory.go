@@ -58,7 +58,7 @@ func (c *memoryListCmd) Run(s *streams) error {
 }
 
 // found returns the memories that the flags select, of any kind.
-func (c *memoryListCmd) found(ctx context.Context, db *sqlite.DB) ([]lookup.Memory, error) {
+func (c *memoryListCmd) found(ctx context.Context, db store.Store) ([]lookup.Memory, error) {
 	tenants, err := c.Tenant.chosen(ctx, db, &c.allFlag)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (c *memoryShowCmd) Run(s *streams) error {
 }
 
 // remembered returns the items with the given ids or beginnings of ids, and their tenant.
-func remembered(ctx context.Context, db *sqlite.DB, f *dbFlag, names ...string) (tenant string, items []memory.Item, err error) {
+func remembered(ctx context.Context, db store.Store, f *dbFlag, names ...string) (tenant string, items []memory.Item, err error) {
 	if tenant, err = f.Tenant.one(ctx, db); err != nil {
 		return "", nil, err
 	}
@@ -153,7 +153,7 @@ func (c *memoryForgetCmd) Run(s *streams) error {
 }
 
 // forget deletes, and reports what a search for the deleted texts found.
-func (c *memoryForgetCmd) forget(ctx context.Context, s *streams, db *sqlite.DB, f store.Forgetting) error {
+func (c *memoryForgetCmd) forget(ctx context.Context, s *streams, db store.Store, f store.Forgetting) error {
 	var done *store.Collected
 	err := s.working("forgetting", func() (err error) {
 		done, err = db.Forget(ctx, f)

@@ -39,7 +39,7 @@ func (c *notebookReportCmd) Run(s *streams) error {
 		c.Month.first = time.Date(yesterday.Year(), yesterday.Month(), 1, 0, 0, 0, 0, time.UTC)
 	}
 	p := c.Month.period(now)
-	return c.bookIn(func(ctx context.Context, b *notebook.Book, db *sqlite.DB, tenant string) error {
+	return c.bookIn(func(ctx context.Context, b *notebook.Book, db store.Store, tenant string) error {
 		ss, err := c.sessions(ctx, s, b, p.From)
 		if err != nil {
 			return err
@@ -86,7 +86,7 @@ func (c *notebookReportCmd) print(s *streams, r *scan.Month) error {
 }
 
 // ledger adds what the gateway's requests cost in the month.
-func (c *notebookReportCmd) ledger(ctx context.Context, v *scan.MonthValues, db *sqlite.DB, p lookup.Period) error {
+func (c *notebookReportCmd) ledger(ctx context.Context, v *scan.MonthValues, db store.Store, p lookup.Period) error {
 	catalog, err := c.models()
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (c *notebookReportCmd) ledger(ctx context.Context, v *scan.MonthValues, db 
 }
 
 // records adds the notebook's rules and what changed in the month; with --all those of all notebooks.
-func (c *notebookReportCmd) records(ctx context.Context, v *scan.MonthValues, db *sqlite.DB, tenant string, p lookup.Period) error {
+func (c *notebookReportCmd) records(ctx context.Context, v *scan.MonthValues, db store.Store, tenant string, p lookup.Period) error {
 	q := store.MemoryQuery{Tenant: tenant, Archived: true}
 	if !c.All {
 		here, err := notebook.ScopeOf(c.Dir)

@@ -102,7 +102,7 @@ func (f *notebookFlag) ask(ctx context.Context, s *streams, cfg *config.Config, 
 }
 
 // asker returns the client of the configured model.
-func (f *notebookFlag) asker(cfg *config.Config, db *sqlite.DB) (provider.Asker, error) {
+func (f *notebookFlag) asker(cfg *config.Config, db store.Store) (provider.Asker, error) {
 	p, err := presetAt(cfg.Preset, cfg.Early)
 	if err != nil {
 		return nil, err

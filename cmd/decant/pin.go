@@ -26,7 +26,7 @@ func (c *pinCmd) Run(s *streams) error {
 	if err != nil {
 		return usageError{fmt.Errorf("%q is not a message: write m12", c.Message)}
 	}
-	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+	return c.with(func(ctx context.Context, db store.Store) error {
 		conv, err := c.find(ctx, db, c.Session)
 		if err != nil {
 			return err
@@ -55,7 +55,7 @@ func (c *pinCmd) Run(s *streams) error {
 }
 
 // plan returns the change that pins a message, or removes the pin.
-func (c *pinCmd) plan(ctx context.Context, e *engine.Engine, db *sqlite.DB, k store.Key, n int) (*engine.Change, error) {
+func (c *pinCmd) plan(ctx context.Context, e *engine.Engine, db store.Store, k store.Key, n int) (*engine.Change, error) {
 	refs, err := lookup.Pinnable(ctx, db, k, n)
 	if err != nil {
 		return nil, err
