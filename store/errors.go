@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/decantdev/decant"
 )
 
 // Conditions that callers branch on. Test with errors.Is.
@@ -64,9 +62,4 @@ type AmbiguousError struct {
 // Error lists the candidates.
 func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%s is ambiguous: it may be %s", e.Name, strings.Join(e.Candidates, ", "))
-}
-
-// Missing returns an error that wraps ErrNotFound and says what is missing.
-func Missing(what string, h decant.Hash) error {
-	return fmt.Errorf("%s %s: %w", what, h, ErrNotFound)
 }

@@ -151,4 +151,3 @@ func (c *connections) change(ctx context.Context, alone bool, do func(*tx) error
 	c.health.judge(err)
 	return err
 }
-

@@ -112,7 +112,7 @@ func (c *content) refer(t *tx, h decant.Hash) error {
 	var row [1]driver.Value
 	err := t.first("SELECT pack FROM blobs WHERE tenant = ? AND hash = ?", []any{c.key.Tenant, t.hash(c.key.Tenant, h)}, row[:])
 	if errors.Is(err, sql.ErrNoRows) {
-		return store.Missing("blob", h)
+		return noBlob(h)
 	}
 	c.note(blob{hash: h, shared: true})
 	return err

@@ -9,6 +9,7 @@ import (
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 
+	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
 )
 
@@ -41,3 +42,6 @@ func translate(err error) error {
 	}
 	return err
 }
+
+// noBlob returns the error for a blob that is not stored.
+func noBlob(h decant.Hash) error { return fmt.Errorf("blob %s: %w", h, store.ErrNotFound) }

@@ -165,7 +165,7 @@ func (u *unpacker) blob(tenant string, h decant.Hash) (out []byte, err error) {
 	var id int64
 	err = u.q.row("SELECT pack FROM blobs WHERE tenant = ? AND hash = ?", []any{tenant, u.q.vault().hash(tenant, h)}, &id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, store.Missing("blob", h)
+		return nil, noBlob(h)
 	}
 	if err == nil {
 		err = u.load(id)
