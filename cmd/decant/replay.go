@@ -16,13 +16,13 @@ import (
 
 type replayCmd struct {
 	Files    []string `arg:"" name:"file" help:"Session files, plain or gzip, or directories of them."`
-	Policy   []string `placeholder:"NAME" sep:"none" help:"Policy to play; repeat for several. client (what was really sent, with the client's own compactions), none (the whole history), trim-N, keep-last-N, drop-oldest, a preset, a preset with a level of early pours (default:high), or a YAML file. The first one is the baseline. Default: the usual ones, with client first if it compacted."`
+	Policy   []string `placeholder:"NAME" sep:"none" help:"Policy to play; repeat for several, the first is the baseline. One of: client (what was really sent, the client's compactions included), none (the whole history), trim-N, keep-last-N, drop-oldest, a preset, a preset with a level of early pours (default:high), a YAML file. Default: the usual ones, with client first if it compacted."`
 	Early    string   `name:"early-pours" placeholder:"LEVEL" help:"Level of early pours for presets that name none: off, low, default or high."`
-	Model    string   `placeholder:"ID" help:"Model whose window and prices are used. Default: the one in the recording."`
+	Model    string   `placeholder:"ID" help:"Model whose window and prices count. Default: the one in the recording."`
 	Window   int      `placeholder:"TOKENS" help:"Window to use instead of the model's."`
 	Fixed    int      `placeholder:"TOKENS" help:"Size of system prompt and tools. Default: what the recording shows."`
-	Join     bool     `help:"Play the sessions one after the other, in the order of their time, as one conversation: each request has all sessions before it in front. For sessions of one project and one format."`
-	KeepWarm bool     `name:"keep-warm" help:"Say what a request of one output token shortly before the cache expires would have saved or cost, by the recorded usage."`
+	Join     bool     `help:"Play the sessions in order of time as one conversation. They must be of one project and one format."`
+	KeepWarm bool     `name:"keep-warm" help:"Print what keeping the prompt cache warm over pauses would have saved or cost, by the recorded usage."`
 	From     string   `placeholder:"FORMAT" help:"Format of the input. Default: found in the content."`
 	JSON     bool     `name:"json" help:"Print JSON."`
 	HTML     string   `name:"html" placeholder:"FILE" help:"Write an HTML page with charts and every decision. It needs no network."`
