@@ -16,20 +16,14 @@ import (
 
 type replayCmd struct {
 	Files    []string `arg:"" name:"file" help:"Session files, plain or gzip, or directories of them."`
-	Policy   []string `placeholder:"NAME" sep:"none" help:"Policy to replay; repeatable. client (as recorded, with the client's compactions), none (the whole history), trim-N, keep-last-N, drop-oldest, a preset, a preset with an early-pour level (default:high), a preset that prunes every request (chat:every_request), or a YAML file. The first is the baseline. Default: the usual ones, starting with client if it compacted."`
-	Early    string   `name:"early-pours" placeholder:"LEVEL" help:"Early-pour level for presets without one: off, low, default or high."`
-	Model    string   `placeholder:"ID" help:"Model whose window and prices to use. Default: the recorded one."`
-	Window   int      `placeholder:"TOKENS" help:"Window to use in place of the model's."`
-	Fixed    int      `placeholder:"TOKENS" help:"Size of system prompt and tools. Default: as recorded."`
-	Lifetime string   `placeholder:"5m|1h" help:"Lifetime of cache entries. Default: from the recorded usage, else from the request's markers, else five minutes."`
-	Clock    bool     `help:"Take only the clock, not the recording, to tell when the cache was cold."`
-	Warm     bool     `help:"Assume that the cache never goes cold."`
-	Split    bool     `help:"Replay each stretch between two client compactions as its own conversation. Default: one conversation without compactions."`
-	Join     bool     `help:"Replay the sessions in order as one conversation: each request is preceded by all earlier sessions. They must have one project and one format."`
-	Shadow   bool     `help:"Measure what watching the agent before a pour is worth: facts its next steps used that an unwatched record lacks, and how many of them the pour's record has. Also measures plans made ahead. Makes each checkpoint several times."`
-	KeepWarm bool     `name:"keep-warm" help:"Show what a one-token request shortly before the cache expires would have saved or cost, by the recorded usage."`
-	Ends     bool     `help:"Show how much more each policy costs than sending everything if the session ends right after its most expensive request."`
-	From     string   `placeholder:"FORMAT" help:"Input format. Default: detected."`
+	Policy   []string `placeholder:"NAME" sep:"none" help:"Policy to play; repeat for several, the first is the baseline. One of: client (what was really sent, the client's compactions included), none (the whole history), trim-N, keep-last-N, drop-oldest, a preset, a preset with a level of early pours (default:high), a YAML file. Default: the usual ones, with client first if it compacted."`
+	Early    string   `name:"early-pours" placeholder:"LEVEL" help:"Level of early pours for presets that name none: off, low, default or high."`
+	Model    string   `placeholder:"ID" help:"Model whose window and prices count. Default: the one in the recording."`
+	Window   int      `placeholder:"TOKENS" help:"Window to use instead of the model's."`
+	Fixed    int      `placeholder:"TOKENS" help:"Size of system prompt and tools. Default: what the recording shows."`
+	Join     bool     `help:"Play the sessions in order of time as one conversation. They must be of one project and one format."`
+	KeepWarm bool     `name:"keep-warm" help:"Print what keeping the prompt cache warm over pauses would have saved or cost, by the recorded usage."`
+	From     string   `placeholder:"FORMAT" help:"Format of the input. Default: found in the content."`
 	JSON     bool     `name:"json" help:"Print JSON."`
 	CSV      bool     `name:"csv" help:"Print CSV, one line per session and policy."`
 	HTML     string   `name:"html" placeholder:"FILE" help:"Write an HTML page with charts and every decision. It needs no network."`

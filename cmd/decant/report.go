@@ -13,13 +13,12 @@ import (
 )
 
 type reportCmd struct {
-	Since    age    `placeholder:"AGE" help:"Only the last 30d, 12h, ... Default: everything."`
-	Month    month  `placeholder:"MONTH" help:"Only one month, such as 2026-10. Without a value: this month."`
-	By       string `enum:",model,project,day,tenant" default:"" placeholder:"WHAT" help:"Print only one table: model, project, day, or tenant (all tenants of the database)."`
-	Only     string `name:"conversation" placeholder:"ID" help:"Report on one conversation and what each of its decisions saved and cost: id or session, or the start of either, or \"last\"."`
-	JSON     bool   `name:"json" help:"Print JSON."`
-	Markdown bool   `help:"Print Markdown."`
-	HTML     string `name:"html" placeholder:"FILE" help:"Write an HTML page, which needs no network."`
+	Since age    `placeholder:"AGE" help:"Only what happened in the last 30d, 12h, ... Default: everything."`
+	Month month  `placeholder:"MONTH" help:"Only one month: 2026-10. Without a value: the current month."`
+	By    string `enum:",model,project,day,tenant" default:"" placeholder:"WHAT" help:"Print one table only: model, project, day, or tenant (which covers all tenants of the database)."`
+	Only  string `name:"conversation" placeholder:"ID" help:"Report on one conversation, with what each of its decisions has saved and cost: its id, its session, the beginning of either, or \"last\"."`
+	JSON  bool   `name:"json" help:"Print JSON."`
+	HTML  string `name:"html" placeholder:"FILE" help:"Write an HTML page. It needs no network."`
 	allFlag
 	catalogFlag
 	dbFlag

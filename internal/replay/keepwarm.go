@@ -33,6 +33,20 @@ func (w *Warm) add(o *Warm) {
 	w.Without, w.Spent, w.Saved = w.Without+o.Without, w.Spent+o.Spent, w.Saved+o.Saved
 }
 
+// SumWarm adds up what keep-warm would have come to; nil when nobody asked.
+func SumWarm(ss []*Session) (out *Warm) {
+	for _, s := range ss {
+		if s.Warm == nil {
+			continue
+		}
+		if out == nil {
+			out = &Warm{}
+		}
+		out.add(s.Warm)
+	}
+	return out
+}
+
 // keepWarm plays the rule of [cost.KeepWarm] on the pauses of a recorded session. An entry counts as lost only where the
 // usage shows that it was. It returns nil where the usage says nothing of entries with a lifetime.
 func keepWarm(c *decant.Conversation, find func(id string) token.Model) *Warm {

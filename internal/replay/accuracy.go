@@ -3,6 +3,7 @@ package replay
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/cause"
@@ -89,4 +90,31 @@ type Errors struct {
 	Median   float64 `json:"median_absolute_error"`
 	P90      float64 `json:"p90_absolute_error"` // nine sessions in ten are off by no more
 	Bias     float64 `json:"bias"`               // of the sum of all prompts
+}
+
+// ErrorsOf sums up the errors of sessions.
+func ErrorsOf(ss []*Session) Errors {
+	var out Errors
+	var all []float64
+	var modelled, paid float64
+	for _, s := range ss {
+		a := s.Recorded
+		if a == nil || a.Unpriced || a.PaidUSD == 0 {
+			continue
+		}
+		out.PaidUSD += a.USD
+		all = append(all, math.Abs(a.Error))
+		modelled, paid = modelled+a.Modelled, paid+a.PaidUSD
+	}
+	if out.Sessions = len(all); out.Sessions == 0 {
+		return out
+	}
+	slices.Sort(all)
+	for _, e := range all {
+		out.Mean += e / float64(len(all))
+	}
+	out.Median = (all[(len(all)-1)/2] + all[len(all)/2]) / 2
+	out.P90 = all[(9*len(all)+9)/10-1]
+	out.Bias = modelled/paid - 1
+	return out
 }
