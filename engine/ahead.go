@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine/internal/draft"
-	"github.com/decantdev/decant/engine/internal/notes"
-	"github.com/decantdev/decant/engine/internal/pour"
-	"github.com/decantdev/decant/engine/internal/ticket"
+	"github.com/decantdev/decant/engine/internal/book"
+	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 )
@@ -28,14 +26,14 @@ type ahead struct {
 	aside *aside
 	slots chan struct{}
 	plans chan struct{}
-	env   *draft.Env
+	env   *plan.Env
 	store store.Committer
 	limit time.Duration // of a write to the store
 	told  func(tenant string, spends []store.Spend)
 	log   *slog.Logger
 }
 
-func newAhead(o *Options, env *draft.Env, s store.Committer, by *aside) *ahead {
+func newAhead(o *Options, env *plan.Env, s store.Committer, by *aside) *ahead {
 	writer := o.Models.Summarizer
 	if _, same := writer.(policy.Extractive); same {
 		writer = nil
@@ -45,11 +43,11 @@ func newAhead(o *Options, env *draft.Env, s store.Committer, by *aside) *ahead {
 
 // begin prepares the next pour of a conversation behind the answer to a request, if it is near: a segment is written,
 // unless somebody does so, and the pour is planned. sent is the request as it was sent, answer a JSON list of blocks.
-func (a *ahead) begin(dr *draft.Draft, sent, answer []byte) {
+func (a *ahead) begin(dr *plan.Draft, sent, answer []byte) {
 	if a.aside.life.Err() != nil {
 		return
 	}
-	o, near := pour.Ahead(dr)
+	o, near := plan.AheadOptions(dr)
 	if !near {
 		drop(dr.Query)
 		return
@@ -60,22 +58,22 @@ func (a *ahead) begin(dr *draft.Draft, sent, answer []byte) {
 }
 
 // drop leaves nothing waiting for the next pour of a conversation, which is not near.
-func drop(q *draft.Query) {
+func drop(q *plan.Input) {
 	if q.Match != nil && q.Match.Stored != nil && q.Match.Branch == nil {
-		notes.Of(q.Match.Stored).Ready.Drop()
+		plan.CachedOf(q.Match.Stored).Ready.Drop()
 	}
 }
 
 // plan has the next pour of a conversation planned, if nobody does so.
-func (a *ahead) plan(dr *draft.Draft, o policy.PlanOptions, answer []byte) {
-	f, ok := pour.Foresee(dr, o, answer)
+func (a *ahead) plan(dr *plan.Draft, o policy.PlanOptions, answer []byte) {
+	f, ok := plan.NewForecast(dr, o, answer)
 	if make := a.forecast(f, ok); make != nil {
 		a.aside.do(make)
 	}
 }
 
 // forecast returns what makes a forecast, nil where there is none, or nobody may make it now.
-func (a *ahead) forecast(f *pour.Forecast, ok bool) func(context.Context) error {
+func (a *ahead) forecast(f *plan.Forecast, ok bool) func(context.Context) error {
 	if !ok {
 		return nil
 	}
@@ -95,9 +93,9 @@ func (a *ahead) forecast(f *pour.Forecast, ok bool) func(context.Context) error 
 }
 
 // segment has the next segment of a conversation written, and the pour planned behind it. It reports whether that has begun.
-func (a *ahead) segment(dr *draft.Draft, o policy.PlanOptions, sent, answer []byte) bool {
+func (a *ahead) segment(dr *plan.Draft, o policy.PlanOptions, sent, answer []byte) bool {
 	q := dr.Query
-	in := &notes.Of(q.Match.Stored).Ahead
+	in := &plan.CachedOf(q.Match.Stored).Ahead
 	select {
 	case a.slots <- struct{}{}:
 	default:
@@ -109,7 +107,7 @@ func (a *ahead) segment(dr *draft.Draft, o policy.PlanOptions, sent, answer []by
 	}
 	o.Call.Conversation, o.Call.Background, o.Call.Sent = q.Match.Stored.Key, true, sent
 	w := &segmentWriter{a, in, q.Refs.Conv, o}
-	f, ok := pour.Foresee(dr, o, answer)
+	f, ok := plan.NewForecast(dr, o, answer)
 	a.aside.do(func(ctx context.Context) error {
 		if err := w.write(ctx); err != nil || !ok {
 			return err
@@ -126,7 +124,7 @@ func (a *ahead) segment(dr *draft.Draft, o policy.PlanOptions, sent, answer []by
 // A segmentWriter writes one segment.
 type segmentWriter struct {
 	*ahead
-	in   *notes.Ahead
+	in   *plan.Segments
 	conv *decant.Conversation
 	o    policy.PlanOptions
 }
@@ -166,7 +164,7 @@ func (a *ahead) book(ctx context.Context, k store.Key, usd float64) error {
 	if err != nil {
 		return err
 	}
-	spends := []store.Spend{{ID: "ahead-" + id, Time: a.env.Now().UTC(), Model: ticket.Summarizer, Own: true, Cost: store.Money(usd * 1e9)}}
+	spends := []store.Spend{{ID: "ahead-" + id, Time: a.env.Now().UTC(), Model: book.Summarizer, Own: true, Cost: store.Money(usd * 1e9)}}
 	ctx, cancel := context.WithTimeout(ctx, a.limit)
 	defer cancel()
 	if err := a.store.Record(ctx, k, &store.Events{Spends: spends}); err != nil {

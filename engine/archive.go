@@ -8,13 +8,9 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine/internal/account"
-	"github.com/decantdev/decant/engine/internal/draft"
-	"github.com/decantdev/decant/engine/internal/lineage"
-	"github.com/decantdev/decant/engine/internal/notes"
-	"github.com/decantdev/decant/engine/internal/patience"
-	"github.com/decantdev/decant/engine/internal/prompt"
-	"github.com/decantdev/decant/engine/internal/ticket"
+	"github.com/decantdev/decant/engine/internal/book"
+	"github.com/decantdev/decant/engine/internal/match"
+	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 )
@@ -47,7 +43,7 @@ func together(fs []finished) int {
 type archiver struct {
 	e  *Engine
 	fs []finished
-	tk *ticket.Ticket // of the last of them
+	tk *book.Outgoing // of the last of them
 }
 
 // last returns the last of the answers.
@@ -57,7 +53,7 @@ func (a *archiver) last() *finished { return &a.fs[len(a.fs)-1] }
 func (a *archiver) write() {
 	err := a.try()
 	for begun := time.Now(); errors.Is(err, store.ErrBusy) && time.Since(begun) < archivePatience; {
-		time.Sleep(patience.Brief)
+		time.Sleep(plan.BusyWait)
 		err = a.try()
 	}
 	if err != nil {
@@ -104,7 +100,7 @@ func (a *archiver) try() (err error) {
 func (a *archiver) rebase(ctx context.Context) error {
 	q := a.tk.Draft.Query
 	if a.tk.Stored() {
-		a.tk.Draft.Meter = notes.Of(q.Match.Stored).Meter() // answers before this one have been archived since
+		a.tk.Draft.Meter = plan.CachedOf(q.Match.Stored).Meter() // answers before this one have been archived since
 	}
 	if a.stands(ctx) {
 		a.tk.Try()
@@ -114,15 +110,15 @@ func (a *archiver) rebase(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.tk.Stored() && p.Stored != nil && p.Stored.Key == q.Match.Stored.Key && (p.Relation == lineage.Continues || p.Relation == lineage.Returns) {
+	if a.tk.Stored() && p.Stored != nil && p.Stored.Key == q.Match.Stored.Key && (p.Relation == match.Continues || p.Relation == match.Returns) {
 		return nil // what it brought is still there
 	}
-	q.Match, q.Refs, a.tk.Draft.Withdrawn = p, lineage.References(q.Request.Prompt, p), withdrawn(&a.e.env, p)
+	q.Match, q.Refs, a.tk.Draft.Withdrawn = p, match.References(q.Request.Prompt, p), withdrawn(&a.e.env, p)
 	if a.tk.Stored() { // it is in another conversation, which has the id
 		a.tk.Lose()
 	}
 	if p.Stored != nil {
-		a.tk.Draft.Meter = notes.Of(p.Stored).Meter()
+		a.tk.Draft.Meter = plan.CachedOf(p.Stored).Meter()
 	}
 	return nil
 }
@@ -134,7 +130,7 @@ func (a *archiver) stands(ctx context.Context) bool {
 	m := a.tk.Draft.Query.Match
 	switch {
 	case m.Stored == nil:
-		return m.State == nil && a.tk.State == ticket.Prepared
+		return m.State == nil && a.tk.State == book.Prepared
 	case !a.last().answered() && !a.brings():
 		return true
 	case m.Asked && !a.tk.Stored(): // what it would replace may have been answered since
@@ -149,7 +145,7 @@ func (a *archiver) stands(ctx context.Context) bool {
 // brings reports whether there is something to commit of the request.
 func (a *archiver) brings() bool {
 	q := a.tk.Draft.Query
-	return !a.tk.Stored() && (q.Match.Stored == nil || a.tk.EntriesFrom() < len(q.Request.Prompt.Blocks) || q.Match.Relation == lineage.Replaces)
+	return !a.tk.Stored() && (q.Match.Stored == nil || a.tk.EntriesFrom() < len(q.Request.Prompt.Blocks) || q.Match.Relation == match.Replaces)
 }
 
 // booked returns answers as the store keeps them, with what they cost.
@@ -167,7 +163,7 @@ func (a *archiver) booked() (store.Events, error) {
 // archive stores what the requests brought and how they were answered.
 func (a *archiver) archive(ctx context.Context) error {
 	last := a.last()
-	a.tk.Draft.Meter.Account = &account.Account{Upstream: account.Named(a.tk.Draft.Query.Request.Upstream), Organization: last.res.Organization}
+	a.tk.Draft.Meter.Account = &plan.Account{Upstream: plan.AccountName(a.tk.Draft.Query.Request.Upstream), Organization: last.res.Organization}
 	var ev store.Events
 	var b *store.Batch // nil: there is nothing but the events
 	err := a.e.outbox.Alone(func() (err error) {
@@ -219,7 +215,7 @@ func (a *archiver) events() (ev store.Events, err error) {
 			Time: f.time, Length: len(f.ticket.Draft.Query.Request.Prompt.Blocks), API: f.ticket.Draft.Query.Request.Prompt.API(), Model: c.Model, Fixed: c.Fixed.Version,
 			Status: f.res.Status, Broken: f.res.Broken || f.res.Status == 0, Stop: f.res.Stop, Usage: f.res.Usage,
 		}
-		if !prompt.SameBytes(f.Body, f.ticket.Draft.Query.Request.Body) {
+		if !match.SameBytes(f.Body, f.ticket.Draft.Query.Request.Body) {
 			req.View = decant.HashBytes(f.Body)
 		}
 		if req.ID = f.ticket.Announced; req.ID == "" {
@@ -317,7 +313,7 @@ func (a *archiver) learn(u decant.Usage) {
 		a.tk.Draft.Meter.Calibration = a.tk.Draft.Meter.Calibration.Reset()
 		return
 	}
-	if a.tk.Draft.Query.Match.State == nil || !a.tk.Draft.Anchored() || draft.Rules(a.tk.Draft).Clears() {
+	if a.tk.Draft.Query.Match.State == nil || !a.tk.Draft.Anchored() || plan.Rules(a.tk.Draft).Clears() {
 		return
 	}
 	since := a.tk.Draft.Estimate(a.tk.Draft.View, a.tk.Draft.Query.Match.State.Chain[a.tk.Draft.Meter.Length-1].Ref)

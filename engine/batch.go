@@ -7,7 +7,7 @@ import (
 
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/dialect"
-	"github.com/decantdev/decant/engine/internal/draft"
+	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/store"
 )
 
@@ -63,7 +63,7 @@ func (b *Batch) add(d dialect.Dialect, item *dialect.BatchItem, betas []string) 
 		return budget.Amount{}, errors.New("max_tokens is missing, or not more than 0")
 	}
 	m := b.tab.e.model(c.Model, "", 0, betas)
-	u := draft.Uncached(c, b.tab.e.sizes.For(m).Conversation(c).Total())
+	u := plan.Uncached(c, b.tab.e.sizes.For(m).Conversation(c).Total())
 	return b.tab.add(m.ID, betas, u), nil
 }
 

@@ -2,7 +2,7 @@ package engine
 
 import (
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine/internal/ticket"
+	"github.com/decantdev/decant/engine/internal/book"
 	"github.com/decantdev/decant/internal/cause"
 	"github.com/decantdev/decant/store"
 )
@@ -12,7 +12,7 @@ import (
 const leastMissed = 10_000
 
 // writes says why a request wrote to the cache what it wrote, and notes what it left there.
-func (b *booking) writes(x *ticket.Ticket, u decant.Usage) (out []store.Write) {
+func (b *booking) writes(x *book.Outgoing, u decant.Usage) (out []store.Write) {
 	m := &b.dr.Meter
 	before := m.Newest.Sent
 	if warmed := x.Draft.Query.Warmed; before != nil && warmed.After(before.At) {

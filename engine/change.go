@@ -9,12 +9,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/archive"
-	"github.com/decantdev/decant/engine/internal/decide"
-	"github.com/decantdev/decant/engine/internal/draft"
-	"github.com/decantdev/decant/engine/internal/lineage"
-	"github.com/decantdev/decant/engine/internal/notes"
-	"github.com/decantdev/decant/engine/internal/pour"
-	"github.com/decantdev/decant/engine/internal/prompt"
+	"github.com/decantdev/decant/engine/internal/match"
+	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
@@ -32,7 +28,7 @@ type Change struct {
 }
 
 // A revision is a change to a stored conversation in the making.
-type revision struct{ dr *draft.Draft }
+type revision struct{ dr *plan.Draft }
 
 // Preview returns what a pour of a conversation would do now: the one that is due (see policy.Due), or would be if the
 // conversation were not on hold; else one that brings the view down to the size that every pour aims at. It
@@ -54,7 +50,7 @@ func offer(ctx context.Context, e *Engine, k store.Key, by policy.Summarizer, fo
 	if err != nil {
 		return nil, err
 	}
-	p, q := &pour.Pour{Draft: r.dr, Summarizer: by}, r.dr.Query
+	p, q := &plan.Pour{Draft: r.dr, Summarizer: by}, r.dr.Query
 	q.Request.Focus = focus
 	if q.Limits, err = policy.LimitsFor(q.Model, q.Preset, q.Fixed, q.Refs.Conv.MaxOutput); err != nil {
 		return nil, err
@@ -89,7 +85,7 @@ func (e *Engine) Undo(ctx context.Context, k store.Key) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	ds := decide.Revocations(r.dr.Query.Match.State.Decisions)
+	ds := plan.Revocations(r.dr.Query.Match.State.Decisions)
 	if len(ds) == 0 {
 		return nil, fmt.Errorf("undo a pour of %s: %w", k.ID, decant.ErrNothing)
 	}
@@ -99,7 +95,7 @@ func (e *Engine) Undo(ctx context.Context, k store.Key) (*Change, error) {
 		if r.dr.Query.Refs.Conv.OpenRound() {
 			return nil, fmt.Errorf("undo a pour of %s while a round is open and thinking is bound: try again when the agent is done: %w", k.ID, decant.ErrIllegal)
 		}
-		at, err := decide.EntriesAt(ctx, e.store, r.dr.Query.Match.State, ds[0].Revokes)
+		at, err := plan.EntriesAt(ctx, e.store, r.dr.Query.Match.State, ds[0].Revokes)
 		if err != nil {
 			return nil, err
 		}
@@ -203,19 +199,19 @@ func (e *Engine) reopen(ctx context.Context, k store.Key) (*revision, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write conversation %s: %w", k.ID, err)
 	}
-	r, err := prompt.Read(t.Dialect, body, e.seed, nil)
+	r, err := match.Read(t.Dialect, body, e.seed, nil)
 	if err != nil {
 		return nil, err
 	}
-	m := notes.Recall(ctx, e.store, s)
-	l := lineage.NewStored(s, notes.New(m))
+	m := plan.LoadMeter(ctx, e.store, s)
+	l := match.NewStored(s, plan.NewCached(m))
 	req := &Request{Dialect: t.Dialect, Tenant: k.Tenant, Session: s.Session, Body: body}
 	if m.Newest.Million {
 		req.Betas = []string{token.BetaMillion}
 	}
 	n, _ := l.Shared(r)
-	a := &arrival{e: e, req: req, who: lineage.Start{Tenant: k.Tenant, Session: s.Session}, prompt: r}
-	dr, err := a.replay(lineage.Locate(l, s, r, n))
+	a := &arrival{e: e, req: req, who: match.Start{Tenant: k.Tenant, Session: s.Session}, prompt: r}
+	dr, err := a.replay(match.Locate(l, s, r, n))
 	return &revision{dr}, err
 }
 

@@ -5,16 +5,16 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/decantdev/decant/engine/internal/lineage"
-	"github.com/decantdev/decant/engine/internal/notes"
-	"github.com/decantdev/decant/engine/internal/ticket"
+	"github.com/decantdev/decant/engine/internal/book"
+	"github.com/decantdev/decant/engine/internal/match"
+	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/store"
 )
 
 // A committer stores what becomes of a ticket, and brings the ticket up to date.
 type committer struct {
 	e  *Engine
-	tk *ticket.Ticket
+	tk *book.Outgoing
 }
 
 // commit stores what was decided together with the blocks that it decided about, before any
@@ -59,7 +59,7 @@ func (c *committer) stored(ctx context.Context, b *store.Batch, version int64) e
 	case b.Create == nil && l.Advance(m.State, b, version):
 	case b.Create != nil && b.Create.Origin == nil:
 		s := &store.State{Conversation: store.Conversation{Key: b.Key, Session: b.Create.Session, Agent: b.Create.Agent, Project: b.Create.Project}}
-		l = lineage.NewStored(s, notes.New(notes.Meter{}))
+		l = match.NewStored(s, plan.NewCached(plan.Meter{}))
 		l.Advance(s, b, version)
 	default:
 		s, err := c.e.store.Load(ctx, b.Key, version)
@@ -68,16 +68,16 @@ func (c *committer) stored(ctx context.Context, b *store.Batch, version int64) e
 			return nil // it is stored; the next request reads it
 		}
 		if b.Create == nil {
-			l = lineage.NewStored(s, notes.Of(m.Stored).Again(notes.Meter{}))
-			c.tk.Draft.Meter = notes.Recall(ctx, c.e.store, s) // an answer was recorded meanwhile
+			l = match.NewStored(s, plan.CachedOf(m.Stored).Again(plan.Meter{}))
+			c.tk.Draft.Meter = plan.LoadMeter(ctx, c.e.store, s) // an answer was recorded meanwhile
 		} else {
-			l = lineage.NewStored(s, notes.New(notes.Meter{}))
+			l = match.NewStored(s, plan.NewCached(plan.Meter{}))
 			c.tk.Draft.Meter.Length = 0 // what was reported is about the parent
 		}
 	}
 	if b.Create != nil {
 		if c.tk.Trial != nil { // what was planned for the request that the conversation begins with
-			notes.Of(l).Read(c.tk.Trial.All)
+			plan.CachedOf(l).Read(c.tk.Trial.All)
 		}
 	}
 	m.Stored, m.State = l, l.State()
@@ -86,7 +86,7 @@ func (c *committer) stored(ctx context.Context, b *store.Batch, version int64) e
 	}
 	c.tk.NoteMeter()
 	m.Kept = len(m.State.Chain)
-	c.tk.State = ticket.Stored
+	c.tk.State = book.Stored
 	m.Stored.Saw(q.Request.Prompt, len(q.Request.Prompt.Spine))
 	c.e.finder.Cache.Put(q.Request.Who, m.Stored)
 	return nil
@@ -100,7 +100,7 @@ func (c *committer) announce(ctx context.Context) error {
 		return nil
 	}
 	first := 0 // entry of the tail
-	if spine := lineage.SpineOf(m.State); m.LastAnswer(spine) >= 0 {
+	if spine := match.SpineOf(m.State); m.LastAnswer(spine) >= 0 {
 		first = spine[m.LastAnswer(spine)] + 1
 	}
 	t, err := c.e.finder.TailOf(ctx, m.State)

@@ -8,15 +8,9 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"github.com/decantdev/decant/engine/internal/account"
-	"github.com/decantdev/decant/engine/internal/decide"
-	"github.com/decantdev/decant/engine/internal/draft"
-	"github.com/decantdev/decant/engine/internal/lineage"
-	"github.com/decantdev/decant/engine/internal/marks"
-	"github.com/decantdev/decant/engine/internal/outbox"
-	"github.com/decantdev/decant/engine/internal/patience"
-	"github.com/decantdev/decant/engine/internal/prompt"
-	"github.com/decantdev/decant/engine/internal/warm"
+	"github.com/decantdev/decant/engine/internal/book"
+	"github.com/decantdev/decant/engine/internal/match"
+	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -37,20 +31,20 @@ type Store interface {
 type Engine struct {
 	store Store
 	opts  Options
-	env   draft.Env
+	env   plan.Env
 	seed  maphash.Seed // of fingerprints
 
-	finder   lineage.Finder
-	sizes    draft.Estimators
-	outbox   *outbox.Box[finished]
-	recent   prompt.Recent
-	markers  *marks.Book // nil: none are added
-	decider  decide.Decider
+	finder   match.Finder
+	sizes    plan.Estimators
+	outbox   *book.Queue[finished]
+	recent   match.Recent
+	markers  *plan.AutoCache // nil: none are added
+	decider  plan.Decider
 	till     till
-	patience patience.Patience
-	flights  lineage.Flights
+	patience plan.Deadlines
+	flights  match.Flights
 
-	accounts account.Book
+	accounts plan.Accounts
 	behind   behind
 
 	unbelieved sync.Once // told of an upstream whose reports cannot be true
@@ -62,7 +56,7 @@ type behind struct {
 	aside    *aside         // what no request waits for
 	flushes  flushes
 	ahead    *ahead
-	warm     *warm.Keeper // nil: nothing is kept warm
+	warm     *plan.Warmer // nil: nothing is kept warm
 }
 
 // background does necessary work that nobody waits for but Close.

@@ -1,8 +1,7 @@
 package engine
 
 import (
-	"github.com/decantdev/decant/engine/internal/account"
-	"github.com/decantdev/decant/engine/internal/warm"
+	"github.com/decantdev/decant/engine/internal/plan"
 )
 
 // Finish tells the engine how a prepared request was answered, so that it can be archived and that
@@ -40,7 +39,7 @@ func (e *Engine) finish(p *Prepared, res Response) {
 	if f.res.Partial = nil; res.Broken {
 		f.res.Usage.Output = 0 // the client may send back any part of it, or none
 	}
-	f.res.Organization = account.Named(res.Organization)
+	f.res.Organization = plan.AccountName(res.Organization)
 	if f.answered() {
 		p.remark(f.billed, f.terms())
 	}
@@ -58,7 +57,7 @@ func rests(e *Engine, p *Prepared, res *Response) {
 	if e.behind.warm == nil || res.Status/100 != 2 || res.Broken || res.Batch || p.ticket.Trial != nil || p.Conversation == "" {
 		return
 	}
-	e.behind.warm.Answered(&warm.Answered{
+	e.behind.warm.Answered(&plan.Rested{
 		Key: p.key(), Draft: p.ticket.Draft, Marks: p.ticket.Sight.Prompt.Marks, Body: p.Body, Betas: p.Betas, Usage: p.charged(*res),
 	})
 }

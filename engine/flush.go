@@ -6,7 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect"
-	"github.com/decantdev/decant/engine/internal/draft"
+	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
@@ -103,8 +103,8 @@ func occasionOf(p *Prepared, res *Response, size int, poured bool) (*Occasion, e
 const flushRoom = 8_000
 
 // unpoured returns a draft without what it has decided.
-func unpoured(dr *draft.Draft) *draft.Draft {
+func unpoured(dr *plan.Draft) *plan.Draft {
 	out := dr.Copy()
-	out.Made, out.View, out.Params, out.Betas, out.Outcome = nil, out.Before, nil, nil, draft.Outcome{}
+	out.Made, out.View, out.Params, out.Betas, out.Outcome = nil, out.Before, nil, nil, plan.Outcome{}
 	return out
 }

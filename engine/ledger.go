@@ -4,8 +4,8 @@ import (
 	"cmp"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine/internal/draft"
-	"github.com/decantdev/decant/engine/internal/ticket"
+	"github.com/decantdev/decant/engine/internal/book"
+	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
@@ -16,7 +16,7 @@ import (
 // provider's cache.
 type booking struct {
 	e       *Engine
-	dr      *draft.Draft // whose meter is brought up to date
+	dr      *plan.Draft  // whose meter is brought up to date
 	was     decant.Usage // of the request before
 	decided int          // decisions of the conversation when it was sent, its own included
 }
@@ -24,7 +24,7 @@ type booking struct {
 // spends returns what answered requests cost. rs are the requests as they are stored. The meter learns from
 // them; a report that cannot be true is booked like any other, and then the estimate stands in its place in
 // fs, so that no meter starts from it.
-func spends(e *Engine, tk *ticket.Ticket, fs []finished, rs []store.Request) (out []store.Spend) {
+func spends(e *Engine, tk *book.Outgoing, fs []finished, rs []store.Request) (out []store.Spend) {
 	b := booking{e, tk.Draft, tk.Draft.Meter.Usage, tk.Draft.Meter.Decisions}
 	for i := range fs {
 		f := &fs[i]
@@ -107,7 +107,7 @@ func (b *booking) addPasses(s *store.Spend, f *finished) {
 // testimony returns what the report on x says about the messages that the request before had left in the
 // cache. The request of a pour is no witness, the one after it is: then everything that was written again
 // must be read.
-func (b *booking) testimony(x *ticket.Ticket, u decant.Usage, fixed int) cost.Testimony {
+func (b *booking) testimony(x *book.Outgoing, u decant.Usage, fixed int) cost.Testimony {
 	if b.was.Prompt() == 0 || !x.Sight.Grows || x.Draft.Outcome.Poured() || x.Sight.Decisions != b.decided {
 		return cost.Silent
 	}
@@ -117,7 +117,7 @@ func (b *booking) testimony(x *ticket.Ticket, u decant.Usage, fixed int) cost.Te
 // left returns how many tokens the request before x should have left in the cache: what it is said to have
 // read and written there, or all of it where no marker asks for that, or where two requests in a row are
 // said to have neither read nor written anything although markers ask for it.
-func (b *booking) left(x *ticket.Ticket, u decant.Usage) int {
+func (b *booking) left(x *book.Outgoing, u decant.Usage) int {
 	said := b.was.CacheRead + b.was.CacheWrite
 	if x.Sight.Life == 0 || said == 0 && u.CacheRead+u.CacheWrite == 0 && b.was.Prompt() >= x.Draft.Query.Model.MinCache {
 		return b.was.Prompt()
@@ -126,7 +126,7 @@ func (b *booking) left(x *ticket.Ticket, u decant.Usage) int {
 }
 
 // learn notes what the report on x teaches.
-func (b *booking) learn(x *ticket.Ticket, u decant.Usage, t cost.Testimony) {
+func (b *booking) learn(x *book.Outgoing, u decant.Usage, t cost.Testimony) {
 	m, s := &b.dr.Meter, x.Sight
 	expected := !s.Changed && s.Pause < m.Belief.Life(s.Life) && (s.Life > 0 || m.Belief.Unasked)
 	if expected && t != cost.Silent {
@@ -139,7 +139,7 @@ func (b *booking) learn(x *ticket.Ticket, u decant.Usage, t cost.Testimony) {
 }
 
 // bare returns the usage of the client's own request p, of which u was reported for what was sent.
-func (b *booking) bare(x *ticket.Ticket, p *cost.Prompt, u decant.Usage, t cost.Testimony) decant.Usage {
+func (b *booking) bare(x *book.Outgoing, p *cost.Prompt, u decant.Usage, t cost.Testimony) decant.Usage {
 	s, m := x.Sight, &b.dr.Meter
 	shadow := &m.Newest.Client
 	alike := u.CacheRead // what was read of what both have would have been read
@@ -174,7 +174,7 @@ func (b *booking) bare(x *ticket.Ticket, p *cost.Prompt, u decant.Usage, t cost.
 
 // answered returns the share of what should have been read that the cache has answered: as the report says,
 // and where it is no witness, as far as the cache can be trusted.
-func (b *booking) answered(x *ticket.Ticket, u decant.Usage, t cost.Testimony) float64 {
+func (b *booking) answered(x *book.Outgoing, u decant.Usage, t cost.Testimony) float64 {
 	if t == cost.Silent {
 		return 1 - float64(b.dr.Meter.Doubt)
 	}
@@ -188,7 +188,7 @@ func rewritten(u, bare decant.Usage) decant.Usage {
 }
 
 // tooLarge reports whether a prompt of so many tokens could not have been sent to the model.
-func tooLarge(q *draft.Query, tokens int) bool {
+func tooLarge(q *plan.Input, tokens int) bool {
 	limit := q.Model.Window
 	if q.Model.MaxInput > 0 {
 		limit = min(limit, q.Model.MaxInput)
@@ -197,7 +197,7 @@ func tooLarge(q *draft.Query, tokens int) bool {
 }
 
 // asksMillion reports whether the model has a window of a million tokens because of the request's betas.
-func (b *booking) asksMillion(q *draft.Query) bool {
+func (b *booking) asksMillion(q *plan.Input) bool {
 	plain, _ := b.e.opts.Catalog.Lookup(q.Refs.Conv.Model)
 	return plain.Window < plain.For(q.Request.Betas).Window
 }

@@ -6,10 +6,9 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine/internal/draft"
-	"github.com/decantdev/decant/engine/internal/lineage"
-	"github.com/decantdev/decant/engine/internal/notes"
-	"github.com/decantdev/decant/engine/internal/ticket"
+	"github.com/decantdev/decant/engine/internal/book"
+	"github.com/decantdev/decant/engine/internal/match"
+	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/store"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -18,7 +17,7 @@ import (
 // An observer plans what would be done about a request that is only observed.
 type observer struct {
 	*arrival
-	tk *ticket.Ticket
+	tk *book.Outgoing
 }
 
 // plan plans what would be done about a request and leaves it as it is. Like arrival.try it reports whether the
@@ -39,7 +38,7 @@ func (o *observer) plan(ctx context.Context) (p *Prepared, behind bool, err erro
 	if fault != nil {
 		x.Outcome.Route = "none: " + fault.Error()
 	}
-	o.tk.Trial = ticket.Planned(ctx, x)
+	o.tk.Trial = book.Planned(ctx, x)
 	o.notePlan()
 	t := o.tk.Trial
 	p.Report.Plan = x.Outcome.Plan
@@ -48,7 +47,7 @@ func (o *observer) plan(ctx context.Context) (p *Prepared, behind bool, err erro
 }
 
 // shadow returns a draft for the same request under the decisions that were planned before.
-func (o *observer) shadow(ctx context.Context) (*draft.Draft, error) {
+func (o *observer) shadow(ctx context.Context) (*plan.Draft, error) {
 	dr := o.tk.Draft
 	p := *dr.Query.Match
 	if p.Stored != nil {
@@ -69,8 +68,8 @@ func (o *observer) shadow(ctx context.Context) (*draft.Draft, error) {
 }
 
 // plannedFor returns the decisions that were planned for the observed requests of a conversation.
-func (o *observer) plannedFor(ctx context.Context, l *lineage.Stored, s *store.State) ([]decant.Decision, error) {
-	n := notes.Of(l)
+func (o *observer) plannedFor(ctx context.Context, l *match.Stored, s *store.State) ([]decant.Decision, error) {
+	n := plan.CachedOf(l)
 	if ds, read := n.Plan(); read {
 		return ds, nil
 	}
@@ -109,7 +108,7 @@ func (o *observer) notePlan() {
 	if m.Stored == nil || o.tk.Starts() {
 		return
 	}
-	if m.Relation != lineage.Returns {
-		o.tk.Trial.Noted = notes.Of(m.Stored).Extend(o.tk.Trial.Before-len(m.State.Decisions), o.tk.Trial.Made)
+	if m.Relation != match.Returns {
+		o.tk.Trial.Noted = plan.CachedOf(m.Stored).Extend(o.tk.Trial.Before-len(m.State.Decisions), o.tk.Trial.Made)
 	}
 }

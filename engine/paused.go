@@ -6,7 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect"
-	"github.com/decantdev/decant/engine/internal/draft"
+	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/policy"
 )
 
@@ -19,7 +19,7 @@ func (p *Prepared) Pauses() bool {
 	if p.ticket == nil || p.ticket.Draft.Query.Request.Count {
 		return false
 	}
-	n := draft.Rules(p.ticket.Draft).Summary
+	n := plan.Rules(p.ticket.Draft).Summary
 	return n > 0 && p.ticket.Draft.MayPass(n-1)
 }
 
@@ -40,7 +40,7 @@ func (e *Engine) Paused(ctx context.Context, p *Prepared, res Response) (*Prepar
 		return nil, nil
 	}
 	p.passes, p.pauses = p.passes.Add(res.Usage).Add(res.Extra), p.pauses+1
-	f := draft.Demand{Again: true, Reason: policy.Necessary, Paid: p.passes, Summary: &s, Unpause: p.pauses >= mostPauses}
+	f := plan.Demand{Again: true, Reason: policy.Necessary, Paid: p.passes, Summary: &s, Unpause: p.pauses >= mostPauses}
 	if s.Text == "" {
 		f.Summary, f.Unpause = nil, true
 		e.opts.Logger.Warn("the model has paused without a summary, so the conversation is poured without it", "conversation", p.Conversation, "stop", fmt.Sprintf("%.40q", res.Stop))

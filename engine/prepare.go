@@ -7,10 +7,9 @@ import (
 
 	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/dialect/index"
-	"github.com/decantdev/decant/engine/internal/draft"
-	"github.com/decantdev/decant/engine/internal/marks"
-	"github.com/decantdev/decant/engine/internal/prompt"
-	"github.com/decantdev/decant/engine/internal/ticket"
+	"github.com/decantdev/decant/engine/internal/book"
+	"github.com/decantdev/decant/engine/internal/match"
+	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/store"
 )
 
@@ -31,10 +30,10 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	e.outbox.Enter()
 	defer e.outbox.Leave()
 	d := dialectOf(req.Dialect)
-	key := prompt.KeyOf(d, req.Tenant, req.Session, req.Body, e.seed)
+	key := match.KeyOf(d, req.Tenant, req.Session, req.Body, e.seed)
 	req, marks := marked(e, d, req)
 	was := e.recent.Find(key, req.Body)
-	r, err := prompt.Read(d, req.Body, e.seed, was)
+	r, err := match.Read(d, req.Body, e.seed, was)
 	if err != nil {
 		return unread(e, req, err)
 	}
@@ -47,7 +46,7 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 }
 
 // marked returns a request with the cache markers that it should have.
-func marked(e *Engine, d dialect.Dialect, req *Request) (*Request, *marks.Marks) {
+func marked(e *Engine, d dialect.Dialect, req *Request) (*Request, *plan.AddedMarkers) {
 	by, ok := d.(dialect.Marker)
 	if !ok || e.markers == nil || req.Count || e.opts.mode(req) != Manage {
 		return req, nil
@@ -69,7 +68,7 @@ func unread(e *Engine, req *Request, err error) (*Prepared, error) {
 
 // send prepares the request, and holds back what it may cost before it leaves.
 func (a *arrival) send(ctx context.Context) (*Prepared, error) {
-	p, err := a.prepare(ctx, draft.Demand{})
+	p, err := a.prepare(ctx, plan.Demand{})
 	if err != nil {
 		if p, err = a.fallBack(err); err != nil {
 			return nil, err
@@ -99,14 +98,14 @@ func leaves(e *Engine, p *Prepared) {
 // nothing is decided for good that cannot be written. It reports whether the conversation must be looked at anew before it is
 // poured: an earlier request has been archived since, or was about to be. One that others have moved on meanwhile is
 // store.ErrConflict.
-func (a *arrival) try(ctx context.Context, force draft.Demand) (p *Prepared, behind bool, err error) {
+func (a *arrival) try(ctx context.Context, force plan.Demand) (p *Prepared, behind bool, err error) {
 	dr, err := a.observe(ctx)
 	if err != nil {
 		return nil, false, err
 	}
 	dr.Force(force)
 	if a.observed() {
-		return (&observer{a, ticket.Of(dr)}).plan(ctx)
+		return (&observer{a, book.Of(dr)}).plan(ctx)
 	}
 	behind, fault := a.e.decider.Decide(ctx, dr)
 	if behind {
@@ -116,7 +115,7 @@ func (a *arrival) try(ctx context.Context, force draft.Demand) (p *Prepared, beh
 	if err != nil {
 		return nil, false, err
 	}
-	tk := ticket.Of(dr)
+	tk := book.Of(dr)
 	tk.Look()
 	c := &committer{a.e, tk}
 	if err := c.commit(ctx); err != nil {
@@ -133,7 +132,7 @@ func (a *arrival) try(ctx context.Context, force draft.Demand) (p *Prepared, beh
 
 // prepare makes one attempt after the other until no other request comes in between, or the request has been kept
 // waiting for as long as it may. A panic in it is a fault like any other: the client's request goes out all the same.
-func (a *arrival) prepare(ctx context.Context, force draft.Demand) (p *Prepared, err error) {
+func (a *arrival) prepare(ctx context.Context, force plan.Demand) (p *Prepared, err error) {
 	defer a.e.caught(&err)
 	ctx = a.e.patience.Begin(ctx, force.Again)
 	for n := range maxTries {

@@ -5,9 +5,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
-	"github.com/decantdev/decant/engine/internal/lineage"
-	"github.com/decantdev/decant/engine/internal/prompt"
-	"github.com/decantdev/decant/engine/internal/ticket"
+	"github.com/decantdev/decant/engine/internal/book"
+	"github.com/decantdev/decant/engine/internal/match"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 )
@@ -21,8 +20,8 @@ type Prepared struct {
 	Fault        error // what of Decant's own failed, nil when nothing did
 
 	arrival  *arrival            // what it was made from, nil: it could not be read
-	ticket   *ticket.Ticket      // nil: nothing is known about the conversation
-	flight   *lineage.Flight     // nil: it holds nothing that is stored
+	ticket   *book.Outgoing      // nil: nothing is known about the conversation
+	flight   *match.Flight       // nil: it holds nothing that is stored
 	held     *budget.Reservation // what the request may cost at most, nil: no budget applies
 	passes   decant.Usage        // of summaries behind which the model has paused before it answered
 	pauses   int                 // how many these were
@@ -35,7 +34,7 @@ func (p *Prepared) Footprint() int64 {
 	if p.arrival == nil {
 		return 0
 	}
-	return 2 * int64(prompt.Footprint(nil, len(p.arrival.prompt.Blocks)))
+	return 2 * int64(match.Footprint(nil, len(p.arrival.prompt.Blocks)))
 }
 
 // Poor returns the checkpoint that is new and says less than its preset asks of a record, nil when there is
@@ -110,7 +109,7 @@ type Planned struct {
 }
 
 // preparedOf returns what is sent for the ticket, in a body.
-func preparedOf(tk *ticket.Ticket, body []byte) *Prepared {
+func preparedOf(tk *book.Outgoing, body []byte) *Prepared {
 	m := tk.Draft.Query.Match
 	tk.Send()
 	p := &Prepared{Body: body, Betas: tk.Draft.NeededBetas(), Report: reportOf(tk), ticket: tk}
@@ -125,7 +124,7 @@ func preparedOf(tk *ticket.Ticket, body []byte) *Prepared {
 }
 
 // reportOf returns what was decided about the request.
-func reportOf(tk *ticket.Ticket) Report {
+func reportOf(tk *book.Outgoing) Report {
 	q, o := tk.Draft.Query, &tk.Draft.Outcome
 	r := Report{
 		Relation: string(q.Match.Relation), Reason: o.Reason, Route: o.Route, Plan: o.Plan, Before: o.Before, After: o.After,

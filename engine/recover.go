@@ -6,8 +6,7 @@ import (
 	"net/http"
 
 	"github.com/decantdev/decant/dialect"
-	"github.com/decantdev/decant/engine/internal/draft"
-	"github.com/decantdev/decant/engine/internal/pour"
+	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/policy"
 )
 
@@ -28,7 +27,7 @@ func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []by
 	refused := p.arrival.prompt.Dialect.ReadRefusal(status, body)
 	f := demandOf(refused)
 	if tried := p.tried(); tried != "" && status == http.StatusBadRequest && f.Reason != policy.Overflow {
-		f = draft.Demand{Reason: policy.Refusal, Tried: tried} // whatever it is about: the client did not send that
+		f = plan.Demand{Reason: policy.Refusal, Tried: tried} // whatever it is about: the client did not send that
 	}
 	f.Unedit = refused.Topic == dialect.Editing && p.clears() || refused.Topic == dialect.Compacting && (p.summarised() || p.ruled()) || refused.Topic == dialect.Editing && p.ruled()
 	f.Topic = refused.Topic
@@ -39,7 +38,7 @@ func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []by
 	if p.ticket == nil {
 		return p.retry(ctx)
 	}
-	if f.Tried == pour.Fold {
+	if f.Tried == plan.RouteFold {
 		return nil, false // that was the form that is always legal
 	}
 	(&verdict{e, p.ticket.Draft}).refused(f, refused)
@@ -95,12 +94,12 @@ func (p *Prepared) asksAgain(refused *Prepared, topic dialect.Topic) bool {
 }
 
 // ruled reports whether the prepared request gives the provider rules for its prompt.
-func (p *Prepared) ruled() bool { return p.ticket != nil && draft.Rules(p.ticket.Draft).Any() }
+func (p *Prepared) ruled() bool { return p.ticket != nil && plan.Rules(p.ticket.Draft).Any() }
 
 // retry prepares once more, with more patience, what went out as the client sent it because the
 // store did not answer: the refusal is most likely about what was decided before.
 func (p *Prepared) retry(ctx context.Context) (*Prepared, bool) {
-	next, err := p.arrival.prepare(ctx, draft.Demand{Again: true})
+	next, err := p.arrival.prepare(ctx, plan.Demand{Again: true})
 	if err != nil || bytes.Equal(next.Body, p.Body) {
 		p.arrival.e.note(err)
 		return nil, false
@@ -122,7 +121,7 @@ func (p *Prepared) follow(next *Prepared) *Prepared {
 }
 
 // measure completes what a refusal demands by what was refused.
-func measure(f *draft.Demand, p *Prepared, status int) {
+func measure(f *plan.Demand, p *Prepared, status int) {
 	a := p.ticket
 	if f.Reason == policy.Overflow && status == http.StatusRequestEntityTooLarge {
 		f.Bytes = len(p.Body) / 2
@@ -134,16 +133,16 @@ func measure(f *draft.Demand, p *Prepared, status int) {
 
 // demandOf returns what a refusal demands of the next attempt. The factor is the size in tokens that the provider has
 // counted, until it has been measured.
-func demandOf(r dialect.Refusal) draft.Demand {
+func demandOf(r dialect.Refusal) plan.Demand {
 	switch r.Topic {
 	case dialect.Size:
-		f := draft.Demand{Reason: policy.Overflow, Factor: float64(r.Tokens), Window: r.Window, Bytes: r.Bytes}
+		f := plan.Demand{Reason: policy.Overflow, Factor: float64(r.Tokens), Window: r.Window, Bytes: r.Bytes}
 		if r.Output > 0 { // the answer may be longer than what we reserve for it
 			f.Window -= max(0, r.Output-policy.MostReserve)
 		}
 		return f
 	case dialect.Thinking:
-		return draft.Demand{Reason: policy.Refusal}
+		return plan.Demand{Reason: policy.Refusal}
 	}
-	return draft.Demand{}
+	return plan.Demand{}
 }

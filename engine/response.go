@@ -5,9 +5,8 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine/internal/draft"
-	"github.com/decantdev/decant/engine/internal/marks"
-	"github.com/decantdev/decant/engine/internal/prompt"
+	"github.com/decantdev/decant/engine/internal/match"
+	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/internal/cost"
 )
 
@@ -40,15 +39,15 @@ type finished struct {
 
 // Footprint returns about how many bytes the answer takes that waits for its archive, with its request.
 func (f finished) Footprint() int {
-	n := prompt.Footprint(f.ticket.Draft.Query.Request.Prompt.Doc.Source, 2*len(f.ticket.Draft.Query.Request.Prompt.Blocks)) + len(f.res.Content)
-	if !prompt.SameBytes(f.Body, f.ticket.Draft.Query.Request.Body) {
+	n := match.Footprint(f.ticket.Draft.Query.Request.Prompt.Doc.Source, 2*len(f.ticket.Draft.Query.Request.Prompt.Blocks)) + len(f.res.Content)
+	if !match.SameBytes(f.Body, f.ticket.Draft.Query.Request.Body) {
 		n += len(f.Body)
 	}
 	return n
 }
 
 // Begins reports whether another request begins with this one.
-func (f finished) Begins(next *prompt.Prompt) bool {
+func (f finished) Begins(next *match.Prompt) bool {
 	return f.ticket.Draft.Query.Request.Prompt.Begins(next)
 }
 
@@ -63,7 +62,7 @@ func (p *Prepared) Billed(res Response) decant.Usage {
 }
 
 // marks returns the cache markers of ours in the request, nil where none are for us to add.
-func (p *Prepared) marks() *marks.Marks {
+func (p *Prepared) marks() *plan.AddedMarkers {
 	if p.arrival == nil {
 		return nil
 	}
@@ -117,5 +116,5 @@ const mostPerToken = 16
 // A client that asks the provider to clear old results is told the size of what was left of them.
 func (f *finished) believable() bool {
 	u := f.res.Usage
-	return u.Prompt() == 0 || f.ticket.Draft.Text() <= mostPerToken*u.Prompt() || f.ticket.Draft.Query.AsksForClearing() || draft.Rules(f.ticket.Draft).Clears()
+	return u.Prompt() == 0 || f.ticket.Draft.Text() <= mostPerToken*u.Prompt() || f.ticket.Draft.Query.AsksForClearing() || plan.Rules(f.ticket.Draft).Clears()
 }

@@ -5,16 +5,16 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant/budget"
-	"github.com/decantdev/decant/engine/internal/outbox"
-	"github.com/decantdev/decant/engine/internal/patience"
+	"github.com/decantdev/decant/engine/internal/book"
+	"github.com/decantdev/decant/engine/internal/plan"
 )
 
 // A till holds back what requests may cost, under the engine's budgets and their own.
 type till struct {
 	budgets  []budget.Budget
 	purse    *budget.Purse
-	patience *patience.Patience
-	outbox   *outbox.Box[finished]
+	patience *plan.Deadlines
+	outbox   *book.Queue[finished]
 }
 
 // of returns the budgets that a request falls under: the engine's, then its own.

@@ -7,11 +7,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect"
-	"github.com/decantdev/decant/engine/internal/account"
-	"github.com/decantdev/decant/engine/internal/draft"
-	"github.com/decantdev/decant/engine/internal/lineage"
-	"github.com/decantdev/decant/engine/internal/notes"
-	"github.com/decantdev/decant/engine/internal/pour"
+	"github.com/decantdev/decant/engine/internal/match"
+	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/provider"
@@ -20,16 +17,16 @@ import (
 // A verdict is drawn from how the provider has dealt with a draft.
 type verdict struct {
 	e  *Engine
-	dr *draft.Draft
+	dr *plan.Draft
 }
 
 // answered remembers what an answer says about the account: that it answers at all, that it does not mind
 // an edit in front of bound thinking, and whether it leaves out of the prompt what it was asked to.
 func (v *verdict) answered(res Response) {
 	q := v.dr.Query
-	who := &account.Account{Upstream: account.Named(q.Request.Upstream), Organization: res.Organization}
-	if v.dr.Outcome.Route == pour.Probe {
-		v.e.accounts.Learn(who, account.Binding, account.Unenforced)
+	who := &plan.Account{Upstream: plan.AccountName(q.Request.Upstream), Organization: res.Organization}
+	if v.dr.Outcome.Route == plan.RouteProbe {
+		v.e.accounts.Learn(who, plan.TopicBinding, plan.Unenforced)
 	}
 	if why := v.dr.Outcome.Uncompacted; errors.Is(why, provider.ErrRefused) {
 		v.uncompacted(why.Error())
@@ -39,45 +36,45 @@ func (v *verdict) answered(res Response) {
 		missed = v.missed(res.Usage)
 		if why := v.disagrees(c, res, missed); why != "" {
 			missed = 0
-			v.e.accounts.Learn(who, account.Editing(q.Model.ID), account.Mismatched)
+			v.e.accounts.Learn(who, plan.TopicEditing(q.Model.ID), plan.Mismatched)
 			v.e.opts.Logger.Warn("the provider does not clear old results as asked, so it is not asked again for a week", "model", q.Model.ID, "why", why)
 		}
 	}
 	v.dr.Meter.Account, v.dr.Meter.Missed = who, missed
 	if q.Match.Stored != nil {
-		notes.Of(q.Match.Stored).Change(func(m *notes.Meter) { m.Account, m.Missed, m.Drops = who, missed, v.dr.Meter.Drops })
+		plan.CachedOf(q.Match.Stored).Change(func(m *plan.Meter) { m.Account, m.Missed, m.Drops = who, missed, v.dr.Meter.Drops })
 	}
 }
 
 // refused remembers what a refusal says about the account.
-func (v *verdict) refused(f draft.Demand, r dialect.Refusal) {
+func (v *verdict) refused(f plan.Demand, r dialect.Refusal) {
 	q := v.dr.Query
 	who := q.Account(&v.dr.Meter)
 	switch {
 	case f.Unedit && v.ruled(r.Topic):
-		v.e.accounts.Learn(who, account.Rules(q.Model.ID), account.Refused)
+		v.e.accounts.Learn(who, plan.TopicRules(q.Model.ID), plan.Refused)
 		v.e.opts.Logger.Warn("the provider does not take rules for prompts, so none are sent for a week", "model", q.Model.ID, "answer", fmt.Sprintf("%.200s", r.Text))
-	case f.Unedit && r.Topic == dialect.Compacting && v.dr.Outcome.Route == pour.Compacted: // the account that wrote it may be another
-		v.e.accounts.Learn(who, account.Compaction(q.Model.ID), account.Mismatched)
+	case f.Unedit && r.Topic == dialect.Compacting && v.dr.Outcome.Route == plan.RouteCompacted: // the account that wrote it may be another
+		v.e.accounts.Learn(who, plan.TopicCompaction(q.Model.ID), plan.Mismatched)
 		v.e.opts.Logger.Warn("the provider does not take its own summary back, so none is asked for for a week", "model", q.Model.ID, "answer", fmt.Sprintf("%.200s", r.Text))
 	case f.Unedit && r.Topic == dialect.Compacting:
 		v.uncompacted(r.Text)
 	case f.Unedit:
-		v.e.accounts.Learn(who, account.Editing(q.Model.ID), account.Refused)
+		v.e.accounts.Learn(who, plan.TopicEditing(q.Model.ID), plan.Refused)
 		v.e.opts.Logger.Warn("the provider does not clear old results", "model", q.Model.ID, "answer", fmt.Sprintf("%.200s", r.Text))
 	case f.Reason == policy.Overflow && f.Factor > 0 && v.unedited(int(f.Factor)):
-		v.e.accounts.Learn(who, account.Editing(q.Model.ID), account.Mismatched)
-	case f.Tried == pour.Forgetful && q.Refs.Conv.OpenRound():
-		v.e.accounts.Learn(who, account.Bare(q.Model.ID), account.Refused)
+		v.e.accounts.Learn(who, plan.TopicEditing(q.Model.ID), plan.Mismatched)
+	case f.Tried == plan.RouteForgetful && q.Refs.Conv.OpenRound():
+		v.e.accounts.Learn(who, plan.TopicBare(q.Model.ID), plan.Refused)
 	case f.Reason == policy.Refusal && r.Bound:
-		v.e.accounts.Learn(who, account.Binding, account.Enforced)
+		v.e.accounts.Learn(who, plan.TopicBinding, plan.Enforced)
 	}
 }
 
 // ruled reports whether a refusal about a topic is about rules of ours: where it names the clearing that the request asks for, it is not.
 func (v *verdict) ruled(t dialect.Topic) bool {
 	c, _ := v.dr.Clearing()
-	r := draft.Rules(v.dr)
+	r := plan.Rules(v.dr)
 	return r.Any() && (t == dialect.Compacting || c == nil || r.Clears())
 }
 
@@ -88,7 +85,7 @@ func (v *verdict) uncompacted(text string) {
 	if d, ok := q.Request.Prompt.Dialect.(dialect.Compacter); !ok || !d.NoCompaction(text) {
 		return
 	}
-	v.e.accounts.Learn(q.Account(&v.dr.Meter), account.Compaction(q.Model.ID), account.Refused)
+	v.e.accounts.Learn(q.Account(&v.dr.Meter), plan.TopicCompaction(q.Model.ID), plan.Refused)
 	v.e.opts.Logger.Warn("the provider writes no summaries, so it is not asked again for a week", "model", q.Model.ID, "answer", fmt.Sprintf("%.200s", text))
 }
 
@@ -130,7 +127,7 @@ func (v *verdict) gap() (int, error) {
 func (v *verdict) expected() (reported, estimated int) {
 	q := v.dr.Query
 	m := &v.dr.Meter
-	if m.Length == 0 || m.Length > len(q.Match.State.Chain) || q.Match.Relation != lineage.Continues || len(q.Match.State.Decisions)-len(v.dr.Made) != m.Decisions {
+	if m.Length == 0 || m.Length > len(q.Match.State.Chain) || q.Match.Relation != match.Continues || len(q.Match.State.Decisions)-len(v.dr.Made) != m.Decisions {
 		return 0, 0
 	}
 	last := q.Match.State.Chain[m.Length-1].Ref
@@ -153,7 +150,7 @@ func (v *verdict) missed(u decant.Usage) int {
 	life, was := cost.LongestLife(q.Refs.Conv), v.dr.Meter.Usage
 	left := was.CacheRead + was.CacheWrite
 	switch {
-	case decant.NativeIn(v.dr.InForce) == nil || v.dr.Outcome.Reason != "" || q.Match.Relation != lineage.Continues || !v.dr.Anchored(),
+	case decant.NativeIn(v.dr.InForce) == nil || v.dr.Outcome.Reason != "" || q.Match.Relation != match.Continues || !v.dr.Anchored(),
 		life == 0 || left == 0 || q.Switched() || q.Env.Now().Sub(q.Match.State.Anchor.Time) > min(life, 5*time.Minute):
 		return v.dr.Meter.Missed
 	case u.CacheRead < left/2:

@@ -305,7 +305,7 @@ func (p *pourer) candidate(q int, conv, view *decant.Conversation, before []deca
 }
 
 // A waiting is the plan that waits for the next pour, as a gateway makes it behind the answers to requests
-// (engine/internal/pour). What is played does not depend on it: a replay plans at once.
+// (engine/internal/plan). What is played does not depend on it: a replay plans at once.
 type waiting struct {
 	plan     *decant.Plan
 	first    *decant.Plan // that waited first, before anybody was watched

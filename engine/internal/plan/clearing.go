@@ -1,0 +1,148 @@
+package plan
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/dialect"
+)
+
+// Clearing returns what the request has to ask the provider for so that the model reads the view; nil when
+// nothing, and false when it cannot be asked for.
+func (dr *Draft) Clearing() (dialect.ProviderClearing, bool) {
+	native := decant.NativeIn(dr.InForce, dr.Made)
+	if native == nil {
+		return nil, true
+	}
+	return dr.Query.clearingBy(dr.View, native)
+}
+
+// Sent returns what goes to the provider: the view with everything that the provider leaves out.
+func (dr *Draft) Sent() (*decant.Conversation, error) {
+	if decant.NativeIn(dr.InForce, dr.Made) == nil {
+		return dr.View, nil
+	}
+	return decant.Replay(dr.Query.Refs.Conv, decant.Sent(slices.Concat(dr.InForce, dr.Made)))
+}
+
+// withClearing returns a body that asks for the clearing of the view.
+func (dr *Draft) withClearing(body []byte) ([]byte, error) {
+	c, ok := dr.Clearing()
+	if !ok {
+		return nil, errors.New("render: the provider cannot be asked to clear just what was decided")
+	}
+	if c == nil {
+		return body, nil
+	}
+	return c.Ask(body)
+}
+
+// NeededBetas returns the betas that the request needs beyond those that the client asks for.
+func (dr *Draft) NeededBetas() []string {
+	out := dr.Betas[:len(dr.Betas):len(dr.Betas)]
+	if c, _ := dr.Clearing(); c != nil && c.Beta() != "" {
+		out = append(out, c.Beta())
+	}
+	if d, ok := dr.Query.Request.Prompt.Dialect.(dialect.Compacter); ok && dialect.Summarised(dr.View) && !carried(dr) {
+		out = append(out, d.CompactionBeta())
+	}
+	if r := Rules(dr); r.Any() {
+		out = append(out, dr.Query.Request.Prompt.Dialect.(dialect.Pauser).RuleBetas(r)...)
+	}
+	return slices.Compact(out)
+}
+
+// suspend takes decisions out of the request that the provider cannot carry out in it, or whose summary it would refuse:
+// it goes out whole.
+func (dr *Draft) suspend() error {
+	q := dr.Query
+	native, summarised := decant.NativeIn(dr.InForce), dialect.Summarised(dr.View)
+	if native == nil && !summarised {
+		return nil
+	}
+	if native != nil {
+		_, ok := q.clearingBy(dr.View, native)
+		if ok = ok && !q.AsksForEditing() && q.Editable(); ok {
+			native = nil
+		}
+	}
+	if carried(dr) {
+		summarised = !q.carries()
+	} else {
+		summarised = summarised && !q.Compactable()
+	}
+	if native == nil && !summarised {
+		return nil
+	}
+	var stay []decant.Decision
+	for _, d := range dr.InForce {
+		if d.Kind == decant.Native && native != nil || d.Checkpoint.Foreign() && summarised {
+			dr.Suspended = append(dr.Suspended, d)
+		} else {
+			stay = append(stay, d)
+		}
+	}
+	dr.InForce = stay
+	v, err := decant.Replay(q.Refs.Conv, dr.InForce)
+	if err != nil {
+		return err
+	}
+	dr.Before, dr.View = v, v
+	return nil
+}
+
+// Rules returns what the request asks the provider to do with its prompt by itself. A summary that came in place of an answer
+// goes with no request that does not ask for the next one; where nobody would go on behind it, at a size that is never reached.
+func Rules(dr *Draft) (r dialect.Rules) {
+	q := dr.Query
+	has := carried(dr)
+	if !has && (q.Demand.Unedit || !dr.Pausing && !q.Slides()) {
+		return r
+	}
+	if q.Slides() && decant.NativeIn(dr.InForce, dr.Made) == nil {
+		e := q.Preset.Native.Editing
+		r.Results, r.KeepCalls, r.Least = e.Tokens, e.KeepCalls, e.Least
+		if q.Refs.Conv.Thinking.On() {
+			r.Thinking = e.KeepThinking
+		}
+	}
+	switch {
+	case q.Pauses() && !(dr.Bound() && q.Refs.Conv.OpenRound()) && (has || dr.Pausing || serves(dr)):
+		r.Summary, r.Instructions = threshold(dr), q.Preset.Summary.Instructions
+	case has:
+		r.Summary = q.Model.Window
+	}
+	return r
+}
+
+// serves reports whether a summary would leave less to send, where the provider may find that the time for one has come: something
+// stands before what stays.
+func serves(dr *Draft) bool {
+	return dr.Outcome.Before <= threshold(dr) || len(dr.View.Messages) > dr.Query.Preset.Keep.Messages+1
+}
+
+// threshold returns the size at which the model pauses behind a summary: that of the second stage, or less where a pour is due
+// before.
+func threshold(dr *Draft) int {
+	n := dr.Query.Preset.Native.Compaction.Tokens
+	if t := dr.Query.Limits.Trigger; t > 0 {
+		n = min(n, t)
+	}
+	return n
+}
+
+// carried reports whether the view begins with a summary behind which the model has paused.
+func carried(dr *Draft) bool {
+	d, ok := dr.Query.Request.Prompt.Dialect.(dialect.Pauser)
+	return ok && dialect.Summarised(dr.View) && d.Unsigned(dr.View.Messages[0].Blocks[0].Text())
+}
+
+// withRules returns a body that asks for the rules.
+func withRules(dr *Draft, body []byte) ([]byte, error) {
+	r := Rules(dr)
+	if !r.Any() {
+		return body, nil
+	}
+	return dr.Query.Request.Prompt.Dialect.(dialect.Pauser).Rule(body, r) // there are none otherwise
+}

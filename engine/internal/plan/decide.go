@@ -1,0 +1,187 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/engine/internal/match"
+	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/store"
+)
+
+// A Decider makes the decisions of requests, by what a store and other requests have come to.
+type Decider struct {
+	Store    Reader
+	Cache    *match.Cache
+	Wait     func(context.Context, match.Start) bool // for archives of a conversation that are under way; reports whether there were any
+	Patience *Deadlines
+	Purse    *budget.Purse
+}
+
+// A Reader is what it takes of a store to decide.
+type Reader interface {
+	store.Matcher
+	store.Loader
+	store.Log
+}
+
+// Decide makes the decisions of a draft: first what its request brings for the first time, then, if it is due, the pour.
+// It reports whether the conversation must be looked at anew first. The error says what was due and could not be done;
+// the view stays legal.
+func (d *Decider) Decide(ctx context.Context, dr *Draft) (behind bool, fault error) {
+	return (&attempt{d, dr}).decide(ctx)
+}
+
+// An attempt is the decisions of one draft in the making.
+type attempt struct {
+	by *Decider
+	dr *Draft
+}
+
+func (a *attempt) decide(ctx context.Context) (behind bool, fault error) {
+	q := a.dr.Query
+	if err := a.arrive(ctx); err != nil {
+		return false, err
+	}
+	a.dr.Outcome.Before = a.dr.Size(a.dr.View)
+	a.dr.Outcome.After = a.dr.Outcome.Before
+	l, err := limitsOf(q, q.Preset)
+	q.Limits = l.Answered(q.Preset, answersIn(a.dr.View), q.Fixed, a.dr.Outcome.Before-q.Fixed)
+	if err != nil {
+		return false, err
+	}
+	a.tighten(ctx)
+	if q.Demand.Reason == "" && a.dr.Unsure() && a.awaited(ctx) { // what the provider has reported since
+		return true, nil
+	}
+	if done, err := a.yield(ctx); done || err != nil {
+		return false, err
+	}
+	p := &Pour{Draft: a.dr, Summarizer: q.Request.Summarizer}
+	reason := q.Demand.Reason
+	if reason == "" && (!q.Match.Repeats() || q.Demand.Unedit) {
+		reason = policy.Ask(p)
+	}
+	switch {
+	case reason == "":
+		return false, nil
+	case q.Demand.Reason == "" && a.overtook(ctx):
+		return true, nil
+	}
+	if err := p.Make(ctx, reason); err != nil {
+		return false, err
+	}
+	return false, recaller{a}.again(ctx, q.Limits.Trigger-a.dr.Outcome.After)
+}
+
+// answersIn returns how many answers of the model a view has.
+func answersIn(view *decant.Conversation) (n int) {
+	for i := range view.Messages {
+		if view.Messages[i].Role == decant.RoleAssistant {
+			n++
+		}
+	}
+	return n
+}
+
+// arrive makes the decisions that do not depend on the size of the request.
+func (a *attempt) arrive(ctx context.Context) error {
+	if err := a.inherit(ctx); err != nil {
+		return err
+	}
+	if err := a.giveUpEditing(ctx); err != nil {
+		return err
+	}
+	if err := a.firstSight(ctx); err != nil {
+		return fmt.Errorf("first sight: %w", err)
+	}
+	if err := a.recall(ctx); err != nil {
+		return fmt.Errorf("recall: %w", err)
+	}
+	if err := a.repeatPins(); err != nil {
+		return fmt.Errorf("repeat pins: %w", err)
+	}
+	return nil
+}
+
+// awaited waits for archives of the conversation that are under way, and reports whether there were any.
+func (a *attempt) awaited(ctx context.Context) bool {
+	ctx, cancel := a.by.Patience.Waiting(ctx)
+	defer cancel()
+	return a.by.Wait(ctx, a.dr.Query.Request.Who)
+}
+
+// overtook waits for archives of the conversation that are under way, and reports whether there were
+// any, or one has ended since the conversation was looked at. A pour must know all of it, and that this
+// request is not the same again.
+func (a *attempt) overtook(ctx context.Context) bool {
+	q, m := a.dr.Query, a.dr.Query.Match
+	if a.awaited(ctx) {
+		return true
+	}
+	ctx, cancel := a.by.Patience.Optional(ctx)
+	defer cancel()
+	l := match.Best(a.by.Cache.From(q.Request.Who), q.Request.Prompt)
+	switch {
+	case m.Stored == nil:
+		return l != nil
+	case l != nil && l.SharedWhole(q.Request.Prompt) > m.Known():
+		return true
+	case m.Relation == match.Forks: // wherever its parent has gone since
+		return false
+	case m.Stored.State() != cmp.Or(m.Actual, m.State):
+		return true
+	}
+	v, err := a.by.Store.Version(ctx, m.Stored.Key) // its archive may have known the conversation by another reading
+	return err == nil && v != m.State.Version
+}
+
+// firstSight shrinks results that arrive for the first time: those after the last message of the
+// assistant, which nothing was written on top of. What was seen before stays as it was, and so does what there
+// is no time for.
+func (a *attempt) firstSight(ctx context.Context) error {
+	q := a.dr.Query
+	ctx, cancel := context.WithTimeout(ctx, q.Env.OptionalTimeout)
+	defer cancel()
+	last := len(a.dr.View.Messages) - 1
+	for last >= 0 && a.dr.View.Messages[last].Role != decant.RoleAssistant {
+		last--
+	}
+	if last < 0 || last == len(a.dr.View.Messages)-1 {
+		return nil
+	}
+	var ds []decant.Decision
+	isNew := a.news()
+	for _, d := range policy.FirstSight(ctx, a.dr.View.With(a.dr.View.Messages[last:]), q.Preset, q.Estimator) {
+		if isNew(d.Target.Ref) {
+			ds = append(ds, d)
+		}
+	}
+	return a.dr.Add(ds)
+}
+
+// news returns what reports whether the block with a reference is not in the store yet.
+func (a *attempt) news() func(decant.Ref) bool {
+	q, m := a.dr.Query, a.dr.Query.Match
+	if m.Stored == nil {
+		return func(decant.Ref) bool { return true }
+	}
+	fresh := map[decant.Ref]bool{}
+	for i := len(m.Entries) - 1; i >= 0 && m.Entries[i] < 0; i-- {
+		fresh[q.RefOf(i)] = true
+	}
+	return func(ref decant.Ref) bool { return fresh[ref] }
+}
+
+// repeatPins repeats what was pinned after it had been cleared, in requests that bring something new.
+func (a *attempt) repeatPins() error {
+	q := a.dr.Query
+	if q.Match.Repeats() {
+		return nil
+	}
+	return a.dr.Add(policy.RepeatPins(a.dr.View, policy.EarlyPour{Counter: q.Estimator, Transcript: q.Refs.Conv, Made: slices.Concat(a.dr.InForce, a.dr.Made)}))
+}

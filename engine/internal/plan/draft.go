@@ -1,0 +1,250 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/engine/internal/match"
+	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/token"
+)
+
+// A Draft is what would be sent for a query: the decisions in force, those that are new, and the view under all of them.
+// Each route of a pour gets a copy, so that one which is refused leaves nothing behind.
+type Draft struct {
+	Query *Input
+	Meter Meter
+
+	InForce   []decant.Decision // committed before, as far as they concern the request
+	Withdrawn []decant.Decision // take back what was made for a tail that the request replaces
+	Suspended []decant.Decision // native ones that are in force and cannot be carried out
+	Made      []decant.Decision // by this draft, in order
+	Before    *decant.Conversation
+	View      *decant.Conversation // under all of them
+	Betas     []string
+	Params    []byte // replaces the request's thinking parameter, nil: it stays
+	Outcome   Outcome
+
+	Pausing  bool   // the provider is asked for a summary in place of an answer, if it finds the prompt large, too
+	PourID   string // of the pour under way, empty when there is none
+	NotWorth int    // pours of this draft that were not worth it
+}
+
+// NewDraft returns a draft under the decisions that are in force at a query's place, with some that are taken back there.
+func NewDraft(q *Input, m Meter, withdrawn []decant.Decision) (*Draft, error) {
+	dr := &Draft{Query: q, Meter: m, Withdrawn: withdrawn, InForce: q.Match.Applicable(q.Refs, withdrawn)}
+	dr.keepDropping()
+	v, err := decant.Replay(q.Refs.Conv, dr.InForce)
+	if err != nil {
+		return nil, err
+	}
+	dr.Before, dr.View = v, v
+	return dr, dr.suspend()
+}
+
+// Copy returns a copy that shares nothing which changes.
+func (dr *Draft) Copy() *Draft {
+	q, d := *dr.Query, *dr
+	d.Query = &q
+	return &d
+}
+
+// Decisions returns how many decisions the conversation has.
+func (q *Input) Decisions() int {
+	if q.Match.State == nil {
+		return 0
+	}
+	return len(q.Match.State.Decisions)
+}
+
+// Add makes decisions of this draft and brings the view up to date.
+func (dr *Draft) Add(ds []decant.Decision) error {
+	if len(ds) == 0 {
+		return nil
+	}
+	if err := dr.Name(ds); err != nil {
+		return err
+	}
+	all := append(dr.Made[:len(dr.Made):len(dr.Made)], ds...)
+	v, err := decant.Replay(dr.Query.Refs.Conv, append(dr.InForce[:len(dr.InForce):len(dr.InForce)], all...))
+	if err != nil {
+		return fmt.Errorf("apply decisions: %w", err)
+	}
+	dr.Made, dr.View = all, v
+	return nil
+}
+
+// Covering returns the checkpoint of the pour under way, nil when it makes none.
+func (dr *Draft) Covering() *decant.Checkpoint {
+	for i := range dr.Made {
+		if d := &dr.Made[i]; d.Kind == decant.Cover && d.Pour == dr.PourID {
+			return d.Checkpoint
+		}
+	}
+	return nil
+}
+
+// Record puts the record of r into the checkpoint of the pour under way, and what was spent on it.
+func (dr *Draft) Record(r *decant.Checkpoint) error {
+	cp, made := *dr.Covering(), slices.Clone(dr.Made)
+	cp.Summary, cp.Rung, cp.CostUSD = r.Summary, r.Rung, r.CostUSD
+	cp.Facts, cp.Score, cp.Poor, cp.Compressed = r.Facts, r.Score, r.Poor, r.Compressed
+	for i := range made {
+		if d := &made[i]; d.Checkpoint == dr.Covering() {
+			d.Checkpoint, d.After = &cp, cp.Compressed
+		}
+	}
+	v, err := decant.Replay(dr.Query.Refs.Conv, slices.Concat(dr.InForce, made))
+	if err != nil {
+		return fmt.Errorf("apply decisions: %w", err)
+	}
+	dr.Made, dr.View = made, v
+	return nil
+}
+
+// Name gives decisions that were made together their ids, which begin alike, and the time. All
+// decisions of one pour are made together.
+func (dr *Draft) Name(ds []decant.Decision) error {
+	group := dr.PourID
+	if group == "" {
+		var err error
+		if group, err = dr.Query.Env.IDs.Next(); err != nil {
+			return err
+		}
+	}
+	now := dr.Query.Env.Now().UTC()
+	for i := range ds {
+		ds[i].ID = fmt.Sprintf("%s.%d", group, len(dr.Made)+i+1)
+		ds[i].Pour, ds[i].Created = dr.PourID, now
+	}
+	return nil
+}
+
+// Render returns the bytes of the view: the request's own body when nothing is different.
+func (dr *Draft) Render() ([]byte, error) {
+	q := dr.Query
+	if len(dr.InForce)+len(dr.Made) == 0 {
+		return withRules(dr, dr.withParams(q.Request.Body))
+	}
+	sent, err := dr.Sent()
+	if err != nil {
+		return nil, err
+	}
+	body, err := q.Request.Prompt.Doc.Render(q.Refs.InRequest(policy.MarkView(sent, dr.View, q.Refs.Conv, slices.Concat(dr.InForce, dr.Made))))
+	if err != nil {
+		return nil, fmt.Errorf("render: %w", err)
+	}
+	if body, err = dr.withClearing(dr.withParams(body)); err != nil {
+		return nil, err
+	}
+	return withRules(dr, body)
+}
+
+// withParams returns a body with the thinking parameter that the request has instead of the client's, if it has one.
+func (dr *Draft) withParams(body []byte) []byte {
+	if dr.Params == nil {
+		return body
+	}
+	return dr.Query.Request.Prompt.Dialect.(dialect.Dropper).WithParams(body, dr.Params) // which has made them
+}
+
+// Poured reports whether something was changed that had been sent before.
+func (o *Outcome) Poured() bool { return o.Reason != "" }
+
+// An Outcome is what has become of a request so far.
+type Outcome struct {
+	Reason      policy.Reason // why there was a pour, empty when there was none
+	Route       string        // how it was carried out
+	Plan        *decant.Plan  // of the pour, or of the one that would have been made
+	Before      int           // tokens of the request before the decisions that are new
+	After       int           // and with them
+	Spent       float64       // on its record, in dollars, as far as it is not booked
+	Uncompacted error         // why the summary of a provider that was asked for one is not the pour's, nil when it is, or none was asked
+	Unused      error         // why the record that a summariser wrote is not the pour's, nil when it is, or none was asked
+}
+
+// Bytes returns about how large the body will be. It is exact when nothing was decided.
+func (dr *Draft) Bytes() int {
+	n := len(dr.Query.Request.Body)
+	if n <= dr.Query.MaxBytes || len(dr.InForce)+len(dr.Made) == 0 {
+		return n
+	}
+	body, err := dr.Render()
+	if err != nil {
+		return n
+	}
+	return len(body)
+}
+
+// ChangedSince reports whether the conversation is another one than when its last pours were not
+// worth it: another model, other tools, or a twentieth of the window more of it.
+func (dr *Draft) ChangedSince() bool {
+	q := dr.Query
+	h := &q.Match.State.Head
+	return h.Model != q.Refs.Conv.Model || h.Fixed != q.Refs.Conv.Fixed.Version ||
+		dr.Meter.Poor == 0 || dr.Outcome.Before > dr.Meter.Poor+q.Limits.Window/20
+}
+
+// OnHold reports whether pours have been put off until somebody releases the conversation.
+func (dr *Draft) OnHold() bool {
+	m := dr.Query.Match
+	if m.Relation != match.Forks && m.Relation != match.Returns {
+		return m.State != nil && m.State.Head.Hold
+	}
+	return slices.ContainsFunc(dr.InForce, func(d decant.Decision) bool { return d.Kind == decant.Hold })
+}
+
+// Idle returns the time since the request before was made, or a call of ours kept warm what it had left in the cache. Cache
+// entries live from there on.
+func (dr *Draft) Idle() time.Duration {
+	q, was := dr.Query, before(dr)
+	switch {
+	case was.IsZero():
+		return 0
+	case q.Warmed.After(was):
+		was = q.Warmed
+	}
+	return q.Request.Begun.Sub(was)
+}
+
+// Kept reports whether the client would find expired what the request before has left in the cache for so long, had no call
+// of ours kept it warm.
+func Kept(dr *Draft, life time.Duration) bool {
+	q, was := dr.Query, before(dr)
+	return !was.IsZero() && q.Warmed.After(was) && q.Request.Begun.Sub(was) >= life
+}
+
+// before returns when the request before was made, zero where there was none.
+func before(dr *Draft) time.Time {
+	if at := dr.Meter.Newest.Client.At; !at.IsZero() || dr.Query.Match.State == nil {
+		return at
+	}
+	return dr.Query.Match.State.Anchor.Time
+}
+
+// AllThinking returns decisions that drop every thinking block of the view.
+func (dr *Draft) AllThinking() []decant.Decision {
+	return policy.ThinkingFrom(dr.View, 0, 0, dr.Query.Estimator)
+}
+
+// Force takes over what a refusal of the provider demands.
+func (dr *Draft) Force(f Demand) {
+	q := dr.Query
+	q.Demand = f
+	if f.Bytes > 0 {
+		q.MaxBytes = min(q.MaxBytes, f.Bytes)
+	}
+	if f.Window > 0 {
+		dr.Meter.Window = f.Window
+		q.Model = q.Env.Model(q.Refs.Conv.Model, q.Request.Upstream, f.Window, q.Request.Betas)
+	}
+	if f.Factor > 0 {
+		dr.Meter.Calibration = token.Calibration{Factor: min(max(f.Factor, 0.5), 2), Seen: dr.Meter.Seen + 1}
+	}
+	if f.Reason == policy.Overflow {
+		dr.Meter.Length = 0 // what was reported before has proved wrong
+	}
+}

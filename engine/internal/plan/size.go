@@ -1,0 +1,156 @@
+package plan
+
+import (
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/match"
+)
+
+// Size returns the tokens that a view takes, system prompt and tools included: what the provider
+// reported last, and an estimate of what came after. Once decisions have changed what it reported
+// about, everything is estimated.
+func (dr *Draft) Size(view *decant.Conversation) int {
+	reported, estimated := dr.measure(view)
+	return reported + estimated
+}
+
+// measure returns the two parts of a view's size: what the provider reported, and what is estimated.
+func (dr *Draft) measure(view *decant.Conversation) (reported, estimated int) {
+	q := dr.Query
+	if !dr.Anchored() || len(dr.Made) > 0 && view != dr.Before && dr.pourMade() {
+		return 0, q.Fixed + dr.Meter.Scale(dr.Estimate(view, decant.Ref{}))
+	}
+	m := &dr.Meter
+	last := q.Match.State.Chain[m.Length-1].Ref
+	drift := 0
+	if m.Fixed > 0 {
+		drift = q.Fixed - m.Fixed
+	}
+	return m.Usage.Context() + drift, dr.Meter.Scale(dr.Estimate(view, last))
+}
+
+// mostOff is how many times its estimate text may take, at the worst.
+const mostOff = 4
+
+// Unsure reports whether the request may be larger than its trigger, for all that is estimated of it.
+func (dr *Draft) Unsure() bool { return dr.MayPass(dr.Query.Limits.Trigger) }
+
+// MayPass reports whether the request may have more than so many tokens, for all that is estimated of it.
+func (dr *Draft) MayPass(tokens int) bool {
+	reported, estimated := dr.measure(dr.View)
+	return reported+mostOff*estimated > tokens
+}
+
+// pourMade reports whether this draft has decided about something that the anchor counts.
+func (dr *Draft) pourMade() bool {
+	last := dr.Query.Match.State.Chain[dr.Meter.Length-1].Ref
+	for i := range dr.Made {
+		if d := &dr.Made[i]; d.Checkpoint != nil || d.Target.Message > 0 && !d.Target.Ref.After(last) {
+			return true
+		}
+	}
+	return false
+}
+
+// Anchored reports whether the meter's report is about a beginning of this request as it would be sent.
+func (dr *Draft) Anchored() bool {
+	q := dr.Query
+	m := &dr.Meter
+	return (q.Match.Relation == match.Continues || q.Match.Relation == match.Replaces) && len(dr.Suspended) == 0 && m.Length > 0 && m.Length <= q.Match.Kept && m.Length <= len(q.Match.State.Chain) &&
+		q.Match.State.Chain[m.Length-1].Chain == m.Chain && q.holds(m.Length) && len(q.Match.State.Decisions) == m.Decisions &&
+		!q.summarised(q.Match.State.Chain[m.Length-1].Ref.Message)
+}
+
+// summarised reports whether the provider has put a summary in the place of what a report is about that ends with a
+// message. One that came with the very answer of the report is in it: the report is about the pass behind it.
+func (q *Input) summarised(last int) bool {
+	answers := 0
+	for i := q.Refs.Conv.Index(last) + 1; i < len(q.Refs.Conv.Messages); i++ {
+		m := &q.Refs.Conv.Messages[i]
+		if m.Role == decant.RoleAssistant {
+			answers++
+		}
+		if m.Compaction && answers != 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// holds reports whether the request has the first n entries of the chain.
+func (q *Input) holds(n int) bool {
+	for i := len(q.Match.Entries) - 1; i >= 0; i-- {
+		if q.Match.Entries[i] >= 0 {
+			return q.Match.Entries[i]+1 >= n || match.ThinkingOnly(q.Match.State.Chain[q.Match.Entries[i]+1:n])
+		}
+	}
+	return false
+}
+
+// Estimate returns the tokens of the blocks of a view behind a reference, without calibration. The
+// answer that followed a reported request was reported with it. What stands before a summary that the provider has put
+// into the conversation takes no room in the window.
+func (dr *Draft) Estimate(view *decant.Conversation, behind decant.Ref) int {
+	ms := view.Messages
+	live := len(ms) - len(view.Live())
+	n, answered := 0, behind.Message == 0 || dr.Meter.Usage.Output == 0
+	for i := since(ms, behind.Message); i < len(ms); i++ {
+		m := &ms[i]
+		if !answered && m.Role == decant.RoleAssistant && m.Number > behind.Message {
+			answered = true
+			continue
+		}
+		if i >= live {
+			n += dr.Query.weigh(m, behind)
+		}
+	}
+	return n
+}
+
+// since returns the index of the first message behind the last one whose number is below a number. What Decant wrote has none.
+func since(ms []decant.Message, number int) int {
+	i := len(ms)
+	for i > 0 && (ms[i-1].Number == 0 || ms[i-1].Number >= number) {
+		i--
+	}
+	return i
+}
+
+// weigh returns the tokens of the blocks of m behind a reference.
+func (q *Input) weigh(m *decant.Message, behind decant.Ref) int {
+	n := 0
+	for k := range m.Blocks {
+		b := &m.Blocks[k]
+		if behind.Message > 0 && !b.Ref.After(behind) { // also what Decant wrote, which was reported too
+			continue
+		}
+		n += q.tokens(b)
+	}
+	if n > 0 {
+		n += MessageFrame
+	}
+	return n
+}
+
+// MessageFrame is how many tokens a message takes besides its blocks.
+const MessageFrame = 4
+
+// tokens returns the estimated tokens of a block of the view. Those of the request are counted once.
+func (q *Input) tokens(b *decant.Block) int {
+	if i := q.atomOf(b); i >= 0 {
+		return q.Request.Prompt.Tokens(i, q.Estimator)
+	}
+	return q.Estimator.Block(b)
+}
+
+// atomOf returns the index of the atom that a block of the view is, -1 when it is none or was changed.
+func (q *Input) atomOf(b *decant.Block) int {
+	m := b.Ref.Message - 1
+	if !q.Refs.Same || b.Changed != "" || m < 0 || m >= len(q.Request.Prompt.Starts) {
+		return -1
+	}
+	i := q.Request.Prompt.Starts[m] + b.Ref.Block
+	if i >= len(q.Request.Prompt.Blocks) || q.Request.Prompt.Blocks[i].Ref != b.Ref || q.Request.Prompt.Blocks[i].Content != b.Content {
+		return -1
+	}
+	return i
+}

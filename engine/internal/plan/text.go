@@ -1,0 +1,31 @@
+package plan
+
+import "github.com/decantdev/decant"
+
+// Text returns about how many bytes of text the request sends, without images and without thinking,
+// of which the provider may count nothing.
+func (dr *Draft) Text() (n int) {
+	q := dr.Query
+	for i := range q.Refs.Conv.Fixed.System {
+		n += textSize(&q.Refs.Conv.Fixed.System[i])
+	}
+	for i := range q.Refs.Conv.Fixed.Tools {
+		if s := q.Refs.Conv.Fixed.Tools[i].Schema; s != nil {
+			n += s.Size()
+		}
+	}
+	live := dr.View.Live()
+	for i := range live {
+		for k := range live[i].Blocks {
+			n += textSize(&live[i].Blocks[k])
+		}
+	}
+	return n
+}
+
+func textSize(b *decant.Block) int {
+	if b.Content == nil || b.Media.Count > 0 || b.Kind == decant.KindThinking || b.Kind == decant.KindOpaque {
+		return 0
+	}
+	return b.Content.Size()
+}
