@@ -26,14 +26,14 @@ type ahead struct {
 	aside *aside
 	slots chan struct{}
 	plans chan struct{}
-	env   *plan.Env
+	env   *plan.Settings
 	store store.Committer
 	limit time.Duration // of a write to the store
 	told  func(tenant string, spends []store.Spend)
 	log   *slog.Logger
 }
 
-func newAhead(o *Options, env *plan.Env, s store.Committer, by *aside) *ahead {
+func newAhead(o *Options, env *plan.Settings, s store.Committer, by *aside) *ahead {
 	writer := o.Models.Summarizer
 	if _, same := writer.(policy.Extractive); same {
 		writer = nil
@@ -49,7 +49,7 @@ func (a *ahead) begin(dr *plan.Draft, sent, answer []byte) {
 	}
 	o, near := plan.AheadOptions(dr)
 	if !near {
-		drop(dr.Query)
+		drop(dr.Input)
 		return
 	}
 	if a.by == nil || !a.segment(dr, o, sent, answer) {
@@ -58,9 +58,9 @@ func (a *ahead) begin(dr *plan.Draft, sent, answer []byte) {
 }
 
 // drop leaves nothing waiting for the next pour of a conversation, which is not near.
-func drop(q *plan.Input) {
-	if q.Match != nil && q.Match.Stored != nil && q.Match.Branch == nil {
-		plan.CachedOf(q.Match.Stored).Ready.Drop()
+func drop(in *plan.Input) {
+	if in.Match != nil && in.Match.Stored != nil && in.Match.Branch == nil {
+		plan.CachedOf(in.Match.Stored).Ready.Drop()
 	}
 }
 
@@ -94,19 +94,19 @@ func (a *ahead) forecast(f *plan.Forecast, ok bool) func(context.Context) error 
 
 // segment has the next segment of a conversation written, and the pour planned behind it. It reports whether that has begun.
 func (a *ahead) segment(dr *plan.Draft, o policy.PlanOptions, sent, answer []byte) bool {
-	q := dr.Query
-	in := &plan.CachedOf(q.Match.Stored).Ahead
+	in := dr.Input
+	segments := &plan.CachedOf(in.Match.Stored).Ahead
 	select {
 	case a.slots <- struct{}{}:
 	default:
 		return false
 	}
-	if !in.Begin(q.Checkpoints(), dr.Outcome.After, q.Preset.Summary.Ahead.Tokens()/4) {
+	if !segments.Begin(in.Checkpoints(), dr.Outcome.After, dr.Preset.Summary.Ahead.Tokens()/4) {
 		<-a.slots
 		return false
 	}
-	o.Call.Conversation, o.Call.Background, o.Call.Sent = q.Match.Stored.Key, true, sent
-	w := &segmentWriter{a, in, q.Refs.Conv, o}
+	o.Call.Conversation, o.Call.Background, o.Call.Sent = in.Match.Stored.Key, true, sent
+	w := &segmentWriter{a, segments, in.Conv, o}
 	f, ok := plan.NewForecast(dr, o, answer)
 	a.aside.do(func(ctx context.Context) error {
 		if err := w.write(ctx); err != nil || !ok {

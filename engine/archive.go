@@ -79,12 +79,12 @@ func (a *archiver) try() (err error) {
 		if !errors.Is(err, store.ErrConflict) {
 			return err
 		}
-		a.tk.Draft.Query.Match.State = nil // it has moved on
+		a.tk.Draft.Match.State = nil // it has moved on
 	}
 	if err := a.rebase(ctx); err != nil {
 		return err
 	}
-	if a.tk.Draft.Query.Match.Stored == nil {
+	if a.tk.Draft.Match.Stored == nil {
 		return fmt.Errorf("given up after %d tries: %w", maxTries, store.ErrConflict)
 	}
 	a.tk.Decided = -1 // what is stored of it is not what the report is about
@@ -98,22 +98,22 @@ func (a *archiver) try() (err error) {
 // rebase finds the ticket's place anew if its conversation has moved on since it was looked for, or
 // was created by another request. What has been sent stays as it was.
 func (a *archiver) rebase(ctx context.Context) error {
-	q := a.tk.Draft.Query
+	in := a.tk.Draft.Input
 	if a.tk.Stored() {
-		a.tk.Draft.Meter = plan.CachedOf(q.Match.Stored).Meter() // answers before this one have been archived since
+		a.tk.Draft.Meter = plan.CachedOf(in.Match.Stored).Meter() // answers before this one have been archived since
 	}
 	if a.stands(ctx) {
 		a.tk.Try()
 		return nil
 	}
-	p, err := a.e.finder.Find(ctx, q.Request.Who, q.Request.Prompt)
+	p, err := a.e.finder.Find(ctx, in.Start, in.Prompt)
 	if err != nil {
 		return err
 	}
-	if a.tk.Stored() && p.Stored != nil && p.Stored.Key == q.Match.Stored.Key && (p.Relation == match.Continues || p.Relation == match.Returns) {
+	if a.tk.Stored() && p.Stored != nil && p.Stored.Key == in.Match.Stored.Key && (p.Relation == match.Continues || p.Relation == match.Returns) {
 		return nil // what it brought is still there
 	}
-	q.Match, q.Refs, a.tk.Draft.Withdrawn = p, match.References(q.Request.Prompt, p), withdrawn(&a.e.env, p)
+	a.tk.Draft.Input, a.tk.Draft.Withdrawn = in.At(p), withdrawn(&a.e.settings, p)
 	if a.tk.Stored() { // it is in another conversation, which has the id
 		a.tk.Lose()
 	}
@@ -127,7 +127,7 @@ func (a *archiver) rebase(ctx context.Context) error {
 // whether the store has moved on; where there is nothing to commit it must be asked, because another
 // process may have replaced what the request has in common with the conversation.
 func (a *archiver) stands(ctx context.Context) bool {
-	m := a.tk.Draft.Query.Match
+	m := a.tk.Draft.Match
 	switch {
 	case m.Stored == nil:
 		return m.State == nil && a.tk.State == book.Prepared
@@ -144,8 +144,8 @@ func (a *archiver) stands(ctx context.Context) bool {
 
 // brings reports whether there is something to commit of the request.
 func (a *archiver) brings() bool {
-	q := a.tk.Draft.Query
-	return !a.tk.Stored() && (q.Match.Stored == nil || a.tk.EntriesFrom() < len(q.Request.Prompt.Blocks) || q.Match.Relation == match.Replaces)
+	in := a.tk.Draft.Input
+	return !a.tk.Stored() && (in.Match.Stored == nil || a.tk.EntriesFrom() < len(in.Prompt.Blocks) || in.Match.Relation == match.Replaces)
 }
 
 // booked returns answers as the store keeps them, with what they cost.
@@ -163,7 +163,7 @@ func (a *archiver) booked() (store.Events, error) {
 // archive stores what the requests brought and how they were answered.
 func (a *archiver) archive(ctx context.Context) error {
 	last := a.last()
-	a.tk.Draft.Meter.Account = &plan.Account{Upstream: plan.AccountName(a.tk.Draft.Query.Request.Upstream), Organization: last.res.Organization}
+	a.tk.Draft.Meter.Account = &plan.Account{Upstream: plan.AccountName(a.tk.Draft.Upstream), Organization: last.res.Organization}
 	var ev store.Events
 	var b *store.Batch // nil: there is nothing but the events
 	err := a.e.outbox.Alone(func() (err error) {
@@ -185,7 +185,7 @@ func (a *archiver) archive(ctx context.Context) error {
 	if err := (&committer{a.e, a.tk}).store(ctx, b); err != nil {
 		return err
 	}
-	a.e.opts.Booked(a.tk.Draft.Query.Request.Who.Tenant, ev.Spends)
+	a.e.opts.Booked(a.tk.Draft.Start.Tenant, ev.Spends)
 	a.read(last.res.Usage, length)
 	return nil
 }
@@ -197,8 +197,8 @@ func (a *archiver) news(ev store.Events) *store.Batch {
 	a.tk.Draft.Made = nil
 	b := a.tk.Batch()
 	var kept []store.Entry
-	if a.tk.Draft.Query.Match.State != nil {
-		kept = a.tk.Draft.Query.Match.State.Chain[:a.tk.Base()]
+	if a.tk.Draft.Match.State != nil {
+		kept = a.tk.Draft.Match.State.Chain[:a.tk.Base()]
 	}
 	lengths(ev.Requests, a.fs, kept, b.Entries)
 	ev.Anchor = a.anchor(last.res.Usage, b.Version+1, a.tk.Base()+len(b.Entries), last.time)
@@ -210,20 +210,20 @@ func (a *archiver) news(ev store.Events) *store.Batch {
 func (a *archiver) events() (ev store.Events, err error) {
 	for i := range a.fs {
 		f := &a.fs[i]
-		c := f.ticket.Draft.Query.Refs.Conv
+		c := f.ticket.Draft.Conv
 		req := store.Request{
-			Time: f.time, Length: len(f.ticket.Draft.Query.Request.Prompt.Blocks), API: f.ticket.Draft.Query.Request.Prompt.API(), Model: c.Model, Fixed: c.Fixed.Version,
+			Time: f.time, Length: len(f.ticket.Draft.Prompt.Blocks), API: f.ticket.Draft.Prompt.API(), Model: c.Model, Fixed: c.Fixed.Version,
 			Status: f.res.Status, Broken: f.res.Broken || f.res.Status == 0, Stop: f.res.Stop, Usage: f.res.Usage,
 		}
-		if !match.SameBytes(f.Body, f.ticket.Draft.Query.Request.Body) {
+		if !match.SameBytes(f.Body, f.ticket.Draft.Body) {
 			req.View = decant.HashBytes(f.Body)
 		}
 		if req.ID = f.ticket.Announced; req.ID == "" {
-			if req.ID, err = a.e.env.IDs.Next(); err != nil {
+			if req.ID, err = a.e.settings.IDs.Next(); err != nil {
 				return ev, err
 			}
 		}
-		params := f.ticket.Draft.Query.Request.Prompt.Doc.Frame()
+		params := f.ticket.Draft.Prompt.Doc.Frame()
 		req.Frame = decant.HashBytes(params)
 		ev.Blobs = append(ev.Blobs, params)
 		if f.res.Content != nil {
@@ -246,7 +246,7 @@ func lengths(rs []store.Request, fs []finished, kept, added []store.Entry) {
 	}
 	chain := slices.Concat(kept, added)
 	for i := len(rs) - 2; i >= 0; i-- {
-		r := fs[i].ticket.Draft.Query.Request.Prompt
+		r := fs[i].ticket.Draft.Prompt
 		last := r.Hash(len(r.Spine) - 1)
 		for n > 0 && (chain[n-1].Kind == decant.KindThinking || chain[n-1].Chain != last) {
 			n--
@@ -257,7 +257,7 @@ func lengths(rs []store.Request, fs []finished, kept, added []store.Entry) {
 
 // record stores an answer to a request that brought nothing new, or whose news are stored.
 func (a *archiver) record(ctx context.Context, ev store.Events) error {
-	q, m := a.tk.Draft.Query, a.tk.Draft.Query.Match
+	in, m := a.tk.Draft.Input, a.tk.Draft.Match
 	res, now := a.last().res, a.last().time
 	a.learn(res.Usage)
 	length := a.tk.Base()
@@ -277,7 +277,7 @@ func (a *archiver) record(ctx context.Context, ev store.Events) error {
 	if err != nil {
 		return fmt.Errorf("record answer: %w", err)
 	}
-	a.e.opts.Booked(q.Request.Who.Tenant, ev.Spends)
+	a.e.opts.Booked(in.Start.Tenant, ev.Spends)
 	if ev.Anchor != nil {
 		m.Stored.Anchored(*ev.Anchor)
 	}
@@ -297,7 +297,7 @@ func (a *archiver) anchor(u decant.Usage, version int64, length int, now time.Ti
 	if !a.tk.Current() { // what was learned counts, the size does not
 		*out = store.Anchor{}
 		if !a.tk.Starts() {
-			*out = a.tk.Draft.Query.Match.Stored.State().Anchor
+			*out = a.tk.Draft.Match.Stored.State().Anchor
 		}
 	}
 	out.Time, out.Calibration = now, a.tk.Draft.Meter.Learned.Encode()
@@ -313,16 +313,16 @@ func (a *archiver) learn(u decant.Usage) {
 		a.tk.Draft.Meter.Calibration = a.tk.Draft.Meter.Calibration.Reset()
 		return
 	}
-	if a.tk.Draft.Query.Match.State == nil || !a.tk.Draft.Anchored() || plan.Rules(a.tk.Draft).Clears() {
+	if a.tk.Draft.Match.State == nil || !a.tk.Draft.Anchored() || plan.Rules(a.tk.Draft).Clears() {
 		return
 	}
-	since := a.tk.Draft.Estimate(a.tk.Draft.View, a.tk.Draft.Query.Match.State.Chain[a.tk.Draft.Meter.Length-1].Ref)
+	since := a.tk.Draft.Estimate(a.tk.Draft.View, a.tk.Draft.Match.State.Chain[a.tk.Draft.Meter.Length-1].Ref)
 	a.tk.Draft.Meter.Calibration = a.tk.Draft.Meter.Calibration.Observe(since, u.Prompt()-a.tk.Draft.Meter.Usage.Context())
 }
 
 // read sets the conversation's meter to what was reported about its first length entries.
 func (a *archiver) read(u decant.Usage, length int) {
-	q, m := a.tk.Draft.Query, a.tk.Draft.Query.Match
+	in, m := a.tk.Draft.Input, a.tk.Draft.Match
 	if u.Prompt() == 0 || length == 0 || length > len(m.State.Chain) {
 		return
 	}
@@ -331,7 +331,7 @@ func (a *archiver) read(u decant.Usage, length int) {
 		return
 	}
 	a.tk.Draft.Meter.Usage, a.tk.Draft.Meter.Length, a.tk.Draft.Meter.Chain = u, length, m.State.Chain[length-1].Chain
-	a.tk.Draft.Meter.Decisions, a.tk.Draft.Meter.Fixed = len(m.State.Decisions), q.Fixed
+	a.tk.Draft.Meter.Decisions, a.tk.Draft.Meter.Fixed = len(m.State.Decisions), in.Fixed
 	a.tk.NoteMeter()
 }
 

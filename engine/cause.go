@@ -15,7 +15,7 @@ const leastMissed = 10_000
 func (b *booking) writes(x *book.Outgoing, u decant.Usage) (out []store.Write) {
 	m := &b.dr.Meter
 	before := m.Newest.Sent
-	if warmed := x.Draft.Query.Warmed; before != nil && warmed.After(before.At) {
+	if warmed := x.Draft.Warmed; before != nil && warmed.After(before.At) {
 		kept := *before
 		kept.At, before = warmed, &kept // it lives from there on
 	}
@@ -24,7 +24,7 @@ func (b *booking) writes(x *book.Outgoing, u decant.Usage) (out []store.Write) {
 	for _, p := range cause.Explain(before, step) {
 		out = append(out, store.Write{Cause: string(p.Kind), Detail: p.Detail, Tokens: p.Tokens, Hour: p.Hour})
 		if p.Kind.Avoidable() && p.Kind != cause.Poured && p.Tokens >= leastMissed {
-			b.e.opts.Logger.Info("written to the cache again", "tokens", p.Tokens, "cause", string(p.Kind), "detail", p.Detail, "model", x.Draft.Query.Model.ID)
+			b.e.opts.Logger.Info("written to the cache again", "tokens", p.Tokens, "cause", string(p.Kind), "detail", p.Detail, "model", x.Draft.Model.ID)
 		}
 	}
 	sent := step.Now

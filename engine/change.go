@@ -46,13 +46,12 @@ func (e *Engine) Pour(ctx context.Context, k store.Key, focus string) (*Change, 
 
 // offer plans a pour of a stored conversation with a record by a summariser that is told a focus; nil is the extractive one.
 func offer(ctx context.Context, e *Engine, k store.Key, by policy.Summarizer, focus string) (*Change, error) {
-	r, err := e.reopen(ctx, k)
+	r, err := e.reopen(ctx, k, focus)
 	if err != nil {
 		return nil, err
 	}
-	p, q := &plan.Pour{Draft: r.dr, Summarizer: by}, r.dr.Query
-	q.Request.Focus = focus
-	if q.Limits, err = policy.LimitsFor(q.Model, q.Preset, q.Fixed, q.Refs.Conv.MaxOutput); err != nil {
+	p, in := &plan.Pour{Draft: r.dr, Summarizer: by}, r.dr.Input
+	if r.dr.Limits, err = policy.LimitsFor(in.Model, r.dr.Preset, in.Fixed, in.Conv.MaxOutput); err != nil {
 		return nil, err
 	}
 	r.dr.Outcome.Before = r.dr.Size(r.dr.View)
@@ -71,7 +70,7 @@ func offer(ctx context.Context, e *Engine, k store.Key, by policy.Summarizer, fo
 	if len(r.dr.Made) == 0 {
 		return nil, fmt.Errorf("plan a pour of %s: %w", k.ID, decant.ErrNothing)
 	}
-	return r.change("a pour now, by the route "+r.dr.Outcome.Route, q.Match.State.Head.Hold), nil
+	return r.change("a pour now, by the route "+r.dr.Outcome.Route, in.Match.State.Head.Hold), nil
 }
 
 // Undo returns the change that takes back the newest pour: its decisions are revoked, thinking that
@@ -81,27 +80,27 @@ func offer(ctx context.Context, e *Engine, k store.Key, by policy.Summarizer, fo
 // It returns an error that wraps decant.ErrNothing when there is no pour, and one that wraps
 // decant.ErrIllegal while the model has still to answer to results and its thinking is bound.
 func (e *Engine) Undo(ctx context.Context, k store.Key) (*Change, error) {
-	r, err := e.reopen(ctx, k)
+	r, err := e.reopen(ctx, k, "")
 	if err != nil {
 		return nil, err
 	}
-	ds := plan.Revocations(r.dr.Query.Match.State.Decisions)
+	ds := plan.Revocations(r.dr.Match.State.Decisions)
 	if len(ds) == 0 {
 		return nil, fmt.Errorf("undo a pour of %s: %w", k.ID, decant.ErrNothing)
 	}
 	if back, ok := r.undoClearing(ds); ok {
 		ds = back
 	} else if r.dr.Bound() {
-		if r.dr.Query.Refs.Conv.OpenRound() {
+		if r.dr.Conv.OpenRound() {
 			return nil, fmt.Errorf("undo a pour of %s while a round is open and thinking is bound: try again when the agent is done: %w", k.ID, decant.ErrIllegal)
 		}
-		at, err := plan.EntriesAt(ctx, e.store, r.dr.Query.Match.State, ds[0].Revokes)
+		at, err := plan.EntriesAt(ctx, e.store, r.dr.Match.State, ds[0].Revokes)
 		if err != nil {
 			return nil, err
 		}
 		ds = append(ds, r.thinkingBehind(at)...)
 	}
-	if !r.dr.Query.Match.State.Head.Hold {
+	if !r.dr.Match.State.Head.Hold {
 		ds = append(ds, decant.Decision{Kind: decant.Hold, Reduction: decant.ReductionUndo, Reason: "the newest pour was taken back"})
 	}
 	if err := r.revise(ds); err != nil {
@@ -113,11 +112,11 @@ func (e *Engine) Undo(ctx context.Context, k store.Key) (*Change, error) {
 // Pause returns the change that puts a conversation on hold, so that it is not poured until it is released or its window
 // leaves no choice. It returns an error that wraps decant.ErrNothing when it is on hold already.
 func (e *Engine) Pause(ctx context.Context, k store.Key) (*Change, error) {
-	r, err := e.reopen(ctx, k)
+	r, err := e.reopen(ctx, k, "")
 	if err != nil {
 		return nil, err
 	}
-	if r.dr.Query.Match.State.Head.Hold {
+	if r.dr.Match.State.Head.Hold {
 		return nil, fmt.Errorf("pause %s, which is on hold: %w", k.ID, decant.ErrNothing)
 	}
 	if err := r.revise([]decant.Decision{{Kind: decant.Hold, Reduction: decant.ReductionUndo, Reason: "pours were put off"}}); err != nil {
@@ -129,17 +128,17 @@ func (e *Engine) Pause(ctx context.Context, k store.Key) (*Change, error) {
 // Release returns the change that ends a hold. It returns an error that wraps decant.ErrNothing when
 // the conversation is not on hold.
 func (e *Engine) Release(ctx context.Context, k store.Key) (*Change, error) {
-	r, err := e.reopen(ctx, k)
+	r, err := e.reopen(ctx, k, "")
 	if err != nil {
 		return nil, err
 	}
 	var ds []decant.Decision
-	for _, d := range decant.InForce(r.dr.Query.Match.State.Decisions) {
+	for _, d := range decant.InForce(r.dr.Match.State.Decisions) {
 		if d.Kind == decant.Hold {
 			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the hold is over"})
 		}
 	}
-	if len(ds) == 0 && !r.dr.Query.Match.State.Head.Hold {
+	if len(ds) == 0 && !r.dr.Match.State.Head.Hold {
 		return nil, fmt.Errorf("release %s, which is not on hold: %w", k.ID, decant.ErrNothing)
 	}
 	if err := r.revise(ds); err != nil {
@@ -186,7 +185,7 @@ func (e *Engine) Apply(ctx context.Context, c *Change) error {
 }
 
 // reopen looks at a stored conversation as if its newest request were made again.
-func (e *Engine) reopen(ctx context.Context, k store.Key) (*revision, error) {
+func (e *Engine) reopen(ctx context.Context, k store.Key, focus string) (*revision, error) {
 	s, err := e.store.Load(ctx, k, store.Newest)
 	if err != nil {
 		return nil, fmt.Errorf("load conversation %s: %w", k.ID, err)
@@ -210,8 +209,8 @@ func (e *Engine) reopen(ctx context.Context, k store.Key) (*revision, error) {
 		req.Betas = []string{token.BetaMillion}
 	}
 	n, _ := l.Shared(r)
-	a := &arrival{e: e, req: req, who: match.Start{Tenant: k.Tenant, Session: s.Session}, prompt: r}
-	dr, err := a.replay(match.Locate(l, s, r, n))
+	a := &arrival{e: e, req: req, who: match.Start{Tenant: k.Tenant, Session: s.Session}, prompt: r, focus: focus}
+	dr, err := a.replay(match.Locate(l, s, r, n), plan.Demand{})
 	return &revision{dr}, err
 }
 
@@ -225,7 +224,7 @@ func (r *revision) revise(ds []decant.Decision) error {
 		return err
 	}
 	r.dr.Made = append(r.dr.Made[:len(r.dr.Made):len(r.dr.Made)], ds...)
-	v, err := decant.Replay(r.dr.Query.Refs.Conv, r.afterwards())
+	v, err := decant.Replay(r.dr.Conv, r.afterwards())
 	if err != nil {
 		return fmt.Errorf("apply decisions: %w", err)
 	}
@@ -235,27 +234,27 @@ func (r *revision) revise(ds []decant.Decision) error {
 
 // afterwards returns the decisions that are in force once those of the draft are stored.
 func (r *revision) afterwards() []decant.Decision {
-	return r.dr.Query.Match.Applicable(r.dr.Query.Refs, r.dr.Made)
+	return r.dr.Match.Applicable(r.dr.Refs, r.dr.Made)
 }
 
 // change returns what the draft has made as a change, with its price.
 func (r *revision) change(reason string, hold bool) *Change {
-	q, m := r.dr.Query, r.dr.Query.Match
-	now := q.Env.Now()
+	in, m := r.dr.Input, r.dr.Match
+	now := in.Now()
 	before, after := r.dr.Weighed(r.dr.Before), r.dr.Weighed(r.dr.View)
 	p := &decant.Plan{
-		Base: q.Refs.Conv.Hash(), Model: q.Model.ID, Window: q.Model.Window, Target: q.Limits.Target, Reason: reason,
+		Base: in.Conv.Hash(), Model: in.Model.ID, Window: in.Model.Window, Target: r.dr.Limits.Target, Reason: reason,
 		Decisions: r.dr.Made, Score: 1,
-		Before: decant.Size{Fixed: q.Fixed, Messages: before}, After: decant.Size{Fixed: q.Fixed, Messages: after},
+		Before: decant.Size{Fixed: in.Fixed, Messages: before}, After: decant.Size{Fixed: in.Fixed, Messages: after},
 	}
 	if r.dr.Outcome.Plan != nil {
 		p.Score, p.Risk = r.dr.Outcome.Plan.Score, r.dr.Outcome.Plan.Risk
 	}
-	c := cost.Change{Prompt: q.Fixed + before, Freed: policy.LeftOut(r.afterwards()) - policy.LeftOut(r.dr.InForce), Behind: r.dr.Behind()}
+	c := cost.Change{Prompt: in.Fixed + before, Freed: policy.LeftOut(r.afterwards()) - policy.LeftOut(r.dr.InForce), Behind: r.dr.Behind()}
 	asked := r.dr.Meter.Newest.Client.Life()
 	life := r.dr.Meter.Belief.Life(asked)
 	c.Hour, c.Plain, c.Cold = asked > 5*time.Minute, life == 0, now.Sub(r.dr.Meter.Newest.Client.At) > life
-	price, ok := c.Price(q.Model, now)
+	price, ok := c.Price(in.Model, now)
 	if !ok {
 		price.CostUSD, price.SaveUSD = 0, 0
 	}
@@ -267,7 +266,7 @@ func (r *revision) change(reason string, hold bool) *Change {
 func (r *revision) thinkingBehind(n int) []decant.Decision {
 	var last decant.Ref
 	if n > 0 {
-		last = r.dr.Query.Match.State.Chain[n-1].Ref
+		last = r.dr.Match.State.Chain[n-1].Ref
 	}
 	return slices.DeleteFunc(r.dr.AllThinking(), func(d decant.Decision) bool { return !d.Target.Ref.After(last) })
 }
@@ -277,7 +276,7 @@ func (r *revision) thinkingBehind(n int) []decant.Decision {
 // stand on it.
 func (r *revision) undoClearing(ds []decant.Decision) ([]decant.Decision, bool) {
 	kinds := map[string]decant.DecisionKind{}
-	for _, d := range r.dr.Query.Match.State.Decisions {
+	for _, d := range r.dr.Match.State.Decisions {
 		kinds[d.ID] = d.Kind
 	}
 	clears := func(d decant.Decision) bool { return kinds[d.Revokes] == decant.Native }

@@ -22,7 +22,7 @@ type committer struct {
 // request has been answered. It waits for the store only as long as the request's patience lasts, also with a pour that
 // is necessary: when the provider refuses what leaves without it, the request is prepared anew with more.
 func (c *committer) commit(ctx context.Context) error {
-	if len(c.tk.Draft.Made) == 0 || c.tk.Draft.Query.Request.Count {
+	if len(c.tk.Draft.Made) == 0 || c.tk.Draft.Count {
 		return nil
 	}
 	ctx, cancel := c.e.patience.Waiting(ctx)
@@ -41,8 +41,8 @@ func (c *committer) commit(ctx context.Context) error {
 func (c *committer) store(ctx context.Context, b *store.Batch) error {
 	version, err := c.e.store.Commit(ctx, b)
 	c.e.patience.Judge(err)
-	if errors.Is(err, store.ErrNotFound) && c.tk.Draft.Query.Match.Stored != nil { // collected since it was read
-		c.e.finder.Cache.Forget(c.tk.Draft.Query.Match.Stored.Key)
+	if errors.Is(err, store.ErrNotFound) && c.tk.Draft.Match.Stored != nil { // collected since it was read
+		c.e.finder.Cache.Forget(c.tk.Draft.Match.Stored.Key)
 		return fmt.Errorf("commit: %w: %w", err, store.ErrConflict)
 	}
 	if err != nil {
@@ -53,7 +53,7 @@ func (c *committer) store(ctx context.Context, b *store.Batch) error {
 
 // stored makes the ticket one about the state that its commit made.
 func (c *committer) stored(ctx context.Context, b *store.Batch, version int64) error {
-	q, m := c.tk.Draft.Query, c.tk.Draft.Query.Match
+	in, m := c.tk.Draft.Input, c.tk.Draft.Match
 	l, current := m.Stored, c.tk.Current()
 	switch {
 	case b.Create == nil && l.Advance(m.State, b, version):
@@ -87,16 +87,16 @@ func (c *committer) stored(ctx context.Context, b *store.Batch, version int64) e
 	c.tk.NoteMeter()
 	m.Kept = len(m.State.Chain)
 	c.tk.State = book.Stored
-	m.Stored.Saw(q.Request.Prompt, len(q.Request.Prompt.Spine))
-	c.e.finder.Cache.Put(q.Request.Who, m.Stored)
+	m.Stored.Saw(in.Prompt, len(in.Prompt.Spine))
+	c.e.finder.Cache.Put(in.Start, m.Stored)
 	return nil
 }
 
 // announce notes in the store that a request is tried again which has failed before, so that no other
 // process replaces what it ends with while its answer may come.
 func (c *committer) announce(ctx context.Context) error {
-	q, m := c.tk.Draft.Query, c.tk.Draft.Query.Match
-	if q.Request.Count || m.Stored == nil || c.tk.Stored() || !m.Repeats() {
+	in, m := c.tk.Draft.Input, c.tk.Draft.Match
+	if in.Count || m.Stored == nil || c.tk.Stored() || !m.Repeats() {
 		return nil
 	}
 	first := 0 // entry of the tail
@@ -107,10 +107,10 @@ func (c *committer) announce(ctx context.Context) error {
 	if err != nil || t.Settled(first) {
 		return err
 	}
-	if c.tk.Announced, err = q.Env.IDs.Next(); err != nil {
+	if c.tk.Announced, err = in.IDs.Next(); err != nil {
 		return err
 	}
-	r := store.Request{ID: c.tk.Announced, Time: q.Env.Now().UTC(), Version: m.State.Version, Length: len(m.State.Chain), API: q.Request.Prompt.API(), Model: q.Refs.Conv.Model, Fixed: q.Refs.Conv.Fixed.Version}
+	r := store.Request{ID: c.tk.Announced, Time: in.Now().UTC(), Version: m.State.Version, Length: len(m.State.Chain), API: in.Prompt.API(), Model: in.Conv.Model, Fixed: in.Conv.Fixed.Version}
 	ctx, cancel := c.e.patience.Waiting(ctx)
 	defer cancel()
 	if err := c.e.store.Record(ctx, m.Stored.Key, &store.Events{Requests: []store.Request{r}}); err != nil {

@@ -31,7 +31,7 @@ type Store interface {
 type Engine struct {
 	store Store
 	opts  Options
-	env   plan.Env
+	settings plan.Settings
 	seed  maphash.Seed // of fingerprints
 
 	finder   match.Finder

@@ -19,7 +19,7 @@ func (a *arrival) fallBack(fault error) (*Prepared, error) {
 		return &Prepared{Body: a.req.Body, Fault: fault}, nil
 	}
 	known, s := l.Shared(a.prompt)
-	dr, err := a.replay(match.Locate(l, s, a.prompt, known))
+	dr, err := a.replay(match.Locate(l, s, a.prompt, known), plan.Demand{})
 	if err == nil {
 		body, err := dr.Render()
 		if err == nil {
@@ -49,10 +49,8 @@ func longest(ls []*match.Stored, r *match.Prompt) *match.Stored {
 func (a *arrival) original(l *match.Stored, fault error) (*Prepared, error) {
 	p := &Prepared{Body: a.req.Body, Fault: fault}
 	c := a.prompt.Doc.Conversation
-	q := a.query(&match.Match{Relation: match.Begins, Entries: match.Unknown(len(a.prompt.Spine))})
-	q.Model = a.e.model(c.Model, a.req.Upstream, 0, a.req.Betas)
-	q.Estimator = a.e.sizes.For(q.Model)
-	dr, err := plan.NewDraft(q, plan.Meter{}, nil)
+	in, set := a.input(&match.Match{Relation: match.Begins, Entries: match.Unknown(len(a.prompt.Spine))}, &plan.Meter{}, plan.Demand{})
+	dr, err := plan.NewDraft(in, set, plan.Meter{}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}

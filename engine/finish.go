@@ -15,7 +15,7 @@ import (
 // provisional no longer, unless the answer broke off; that a request was not answered is stored too, if
 // what it ended with is.
 func (e *Engine) Finish(p *Prepared, res Response) {
-	if p.ticket == nil || p.ticket.Draft.Query.Request.Count {
+	if p.ticket == nil || p.ticket.Draft.Count {
 		return
 	}
 	e.behind.flushes.answered(p, &res) // before the archive, which brings the ticket up to date
@@ -46,7 +46,7 @@ func (e *Engine) finish(p *Prepared, res Response) {
 	(&verdict{e, p.ticket.Draft}).answered(f.res)
 	own := *p
 	own.ticket, f.Prepared = p.ticket.Copy(), &own // the archive brings it up to date, and the caller may still look at its own
-	who := p.ticket.Draft.Query.Request.Who
+	who := p.ticket.Draft.Start
 	if !e.outbox.Add(who, f) {
 		e.till.purse.Release(p.held)
 	}

@@ -48,7 +48,7 @@ type flushes struct {
 
 // closed tells of a conversation that its program has closed, whose last request was p.
 func (f *flushes) closed(p *Prepared) {
-	if f.by != nil && p.Conversation != "" && p.ticket.Draft.Query.Preset.Flush.On {
+	if f.by != nil && p.Conversation != "" && p.ticket.Draft.Preset.Flush.On {
 		f.tell(p, &Response{}, p.Report.After, false)
 	}
 }
@@ -59,10 +59,10 @@ func (f *flushes) answered(p *Prepared, res *Response) {
 		return
 	}
 	dr := p.ticket.Draft
-	form := dr.Query.Preset.Flush.Settled()
+	form := dr.Preset.Flush.Settled()
 	size := max(dr.Outcome.After, res.Usage.Context())
 	poured := decant.CheckpointIn(dr.Made) != nil
-	if form.On && (poured || size > dr.Query.Limits.Trigger-form.Ahead) {
+	if form.On && (poured || size > dr.Limits.Trigger-form.Ahead) {
 		f.tell(p, res, size, poured)
 	}
 }
@@ -80,11 +80,11 @@ func (f *flushes) tell(p *Prepared, res *Response, size int, poured bool) {
 // occasionOf returns what a flusher is told of a request. One that was poured is told of as it would have been sent otherwise.
 func occasionOf(p *Prepared, res *Response, size int, poured bool) (*Occasion, error) {
 	dr := p.ticket.Draft
-	q := dr.Query
+	in := dr.Input
 	o := &Occasion{
-		Conversation: store.Key{Tenant: q.Request.Who.Tenant, ID: p.Conversation}, Project: q.Request.Project, Cycle: q.Checkpoints(),
-		Dialect: q.Request.Prompt.Dialect, Upstream: q.Request.Upstream, Model: q.Model, Preset: q.Preset,
-		Sent: p.Body, Betas: slices.Concat(q.Request.Betas, p.Betas), Answer: res.Content, Tokens: size, View: dr.View,
+		Conversation: store.Key{Tenant: in.Start.Tenant, ID: p.Conversation}, Project: in.Project, Cycle: in.Checkpoints(),
+		Dialect: in.Prompt.Dialect, Upstream: in.Upstream, Model: in.Model, Preset: dr.Preset,
+		Sent: p.Body, Betas: slices.Concat(in.Betas, p.Betas), Answer: res.Content, Tokens: size, View: dr.View,
 	}
 	if poured {
 		whole := unpoured(dr)
@@ -92,10 +92,10 @@ func occasionOf(p *Prepared, res *Response, size int, poured bool) (*Occasion, e
 		if err != nil {
 			return nil, err
 		}
-		o.Sent, o.Betas, o.Answer, o.View = body, slices.Concat(q.Request.Betas, whole.NeededBetas()), nil, whole.View
+		o.Sent, o.Betas, o.Answer, o.View = body, slices.Concat(in.Betas, whole.NeededBetas()), nil, whole.View
 		o.Tokens, o.Cycle = dr.Outcome.Before, o.Cycle-1 // the pour's own is stored by now
 	}
-	o.Room = o.Tokens+flushRoom <= q.Limits.Window
+	o.Room = o.Tokens+flushRoom <= dr.Limits.Window
 	return o, nil
 }
 

@@ -33,7 +33,7 @@ func spends(e *Engine, tk *book.Outgoing, fs []finished, rs []store.Request) (ou
 		}
 		reported := f.res.Usage.Prompt() > 0
 		believable := reported && f.believable()
-		s := store.Spend{Time: f.time, Model: f.ticket.Draft.Query.Model.ID}
+		s := store.Spend{Time: f.time, Model: f.ticket.Draft.Model.ID}
 		if f.billed.Prompt() > 0 { // otherwise the provider has written a summary and nothing else
 			s = b.spend(f, believable)
 		}
@@ -54,7 +54,7 @@ func spends(e *Engine, tk *book.Outgoing, fs []finished, rs []store.Request) (ou
 
 // terms returns the terms of an answer. Where it is not known what a batch costs it costs what any request does.
 func (f *finished) terms() cost.Terms {
-	return cost.Terms{At: f.time, Batch: f.res.Batch && f.ticket.Draft.Query.Model.Batch > 0}
+	return cost.Terms{At: f.time, Batch: f.res.Batch && f.ticket.Draft.Model.Batch > 0}
 }
 
 // spend books one request.
@@ -62,7 +62,7 @@ func (b *booking) spend(f *finished, believable bool) store.Spend {
 	x, u, terms := f.ticket, f.billed, f.terms()
 	s := x.Sight
 	writes := b.writes(x, u)
-	p := s.Scaled(u.Prompt()+b.dr.Meter.Scale(s.Lacks), x.Draft.Query.Model.MinCache, b.dr.Meter.Belief.Unasked)
+	p := s.Scaled(u.Prompt()+b.dr.Meter.Scale(s.Lacks), x.Draft.Model.MinCache, b.dr.Meter.Belief.Unasked)
 	t := cost.Silent
 	if believable {
 		t = b.testimony(x, u, p.Fixed)
@@ -75,11 +75,11 @@ func (b *booking) spend(f *finished, believable bool) store.Spend {
 	if believable {
 		b.learn(x, u, t)
 	}
-	b.dr.Meter.Newest.Client, b.dr.Meter.Newest.Million = p.After(x.Draft.Query.Request.Begun), b.asksMillion(x.Draft.Query)
-	out := store.Spend{Time: f.time, Model: x.Draft.Query.Model.ID, Usage: u, Without: bare, Over: tooLarge(x.Draft.Query, p.Tokens), Writes: writes}
-	out.Cost, out.Bare = x.Draft.Query.Price(u, terms), x.Draft.Query.Price(bare, terms)
+	b.dr.Meter.Newest.Client, b.dr.Meter.Newest.Million = p.After(x.Draft.Begun), b.asksMillion(x.Draft.Input)
+	out := store.Spend{Time: f.time, Model: x.Draft.Model.ID, Usage: u, Without: bare, Over: tooLarge(x.Draft.Input, p.Tokens), Writes: writes}
+	out.Cost, out.Bare = x.Draft.Price(u, terms), x.Draft.Price(bare, terms)
 	if x.Draft.Outcome.Poured() {
-		out.Rewrite = x.Draft.Query.Price(rewritten(u, bare), terms)
+		out.Rewrite = x.Draft.Price(rewritten(u, bare), terms)
 	}
 	if x.Trial != nil {
 		out.Trial = x.Trial.Would(x.Draft, u, terms)
@@ -91,7 +91,7 @@ func (b *booking) spend(f *finished, believable bool) store.Spend {
 // client who has asked for it.
 func (b *booking) addExtra(s *store.Spend, f *finished) {
 	x := f.res.Extra
-	paid := f.ticket.Draft.Query.Price(x, f.terms())
+	paid := f.ticket.Draft.Price(x, f.terms())
 	s.Usage, s.Without, s.Cost, s.Bare = s.Usage.Add(x), s.Without.Add(x), s.Cost+paid, s.Bare+paid
 	if s.Trial != nil {
 		s.Trial.Cost += paid
@@ -101,7 +101,7 @@ func (b *booking) addExtra(s *store.Spend, f *finished) {
 // addPasses adds what summaries have cost behind which the model has paused. The client's own request would have had none.
 func (b *booking) addPasses(s *store.Spend, f *finished) {
 	s.Usage = s.Usage.Add(f.passes)
-	s.Cost += f.ticket.Draft.Query.Price(f.passes, f.terms())
+	s.Cost += f.ticket.Draft.Price(f.passes, f.terms())
 }
 
 // testimony returns what the report on x says about the messages that the request before had left in the
@@ -119,7 +119,7 @@ func (b *booking) testimony(x *book.Outgoing, u decant.Usage, fixed int) cost.Te
 // said to have neither read nor written anything although markers ask for it.
 func (b *booking) left(x *book.Outgoing, u decant.Usage) int {
 	said := b.was.CacheRead + b.was.CacheWrite
-	if x.Sight.Life == 0 || said == 0 && u.CacheRead+u.CacheWrite == 0 && b.was.Prompt() >= x.Draft.Query.Model.MinCache {
+	if x.Sight.Life == 0 || said == 0 && u.CacheRead+u.CacheWrite == 0 && b.was.Prompt() >= x.Draft.Model.MinCache {
 		return b.was.Prompt()
 	}
 	return said
@@ -149,17 +149,17 @@ func (b *booking) bare(x *book.Outgoing, p *cost.Prompt, u decant.Usage, t cost.
 	var read int
 	switch {
 	case s.Kept: // without our calls only system prompt and tools may have been there, which others keep warm, too
-		read = shadow.Left(p, x.Draft.Query.Request.Begun, false)
+		read = shadow.Left(p, x.Draft.Begun, false)
 		alike = min(alike, p.Fixed)
 	case shadow.At.IsZero() && b.was.Prompt() > 0: // it is not known what was there: nothing is gained that is not sure
 		read = u.CacheRead + s.Lacks
 	case t == cost.Lost && s.Changed, s.Cold && t == cost.Silent && p.Missed(u.CacheRead):
 		read = alike
 	case t == cost.Lost && s.Pause >= s.Life:
-		read = shadow.Left(p, x.Draft.Query.Request.Begun, false)
+		read = shadow.Left(p, x.Draft.Begun, false)
 	default:
 		alive := t == cost.Kept || (s.Life > 0 || p.Unasked) && s.Pause < m.Belief.Life(s.Life)
-		read = int(float64(shadow.Left(p, x.Draft.Query.Request.Begun, alive)) * b.answered(x, u, t))
+		read = int(float64(shadow.Left(p, x.Draft.Begun, alive)) * b.answered(x, u, t))
 	}
 	out := p.Billed(max(read, alike))
 	switch {
@@ -188,18 +188,18 @@ func rewritten(u, bare decant.Usage) decant.Usage {
 }
 
 // tooLarge reports whether a prompt of so many tokens could not have been sent to the model.
-func tooLarge(q *plan.Input, tokens int) bool {
-	limit := q.Model.Window
-	if q.Model.MaxInput > 0 {
-		limit = min(limit, q.Model.MaxInput)
+func tooLarge(in *plan.Input, tokens int) bool {
+	limit := in.Model.Window
+	if in.Model.MaxInput > 0 {
+		limit = min(limit, in.Model.MaxInput)
 	}
-	return !q.Model.Assumed && tokens > limit
+	return !in.Model.Assumed && tokens > limit
 }
 
 // asksMillion reports whether the model has a window of a million tokens because of the request's betas.
-func (b *booking) asksMillion(q *plan.Input) bool {
-	plain, _ := b.e.opts.Catalog.Lookup(q.Refs.Conv.Model)
-	return plain.Window < plain.For(q.Request.Betas).Window
+func (b *booking) asksMillion(in *plan.Input) bool {
+	plain, _ := b.e.opts.Catalog.Lookup(in.Conv.Model)
+	return plain.Window < plain.For(in.Betas).Window
 }
 
 // disbelieve puts what was estimated in place of usage that cannot be true, so that no meter starts from

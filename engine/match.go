@@ -9,17 +9,9 @@ import (
 	"github.com/decantdev/decant/engine/internal/match"
 	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 )
-
-// observe finds the request's conversation and replays what was decided about it.
-func (a *arrival) observe(ctx context.Context) (*plan.Draft, error) {
-	p, err := a.match(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return a.replay(p)
-}
 
 // match finds the conversation of a request. One that plainly goes on with what is stored need not wait for what is still
 // to be archived. Any other may have its own beginning there, what became of the tail that it lacks, or how it ended
@@ -48,42 +40,47 @@ func (a *arrival) archived(ctx context.Context) bool {
 	return a.e.outbox.Wait(ctx, a.who)
 }
 
-// replay builds the view of a request under the decisions that are in force at its place.
-func (a *arrival) replay(p *match.Match) (*plan.Draft, error) {
-	e, q := a.e, a.query(p)
+// replay builds the view of a request at its place, under the decisions that are in force there.
+func (a *arrival) replay(m *match.Match, f plan.Demand) (*plan.Draft, error) {
 	var meter plan.Meter
-	if p.Stored != nil {
-		if !a.req.Count {
-			q.Warmed = e.behind.warm.Came(p.Stored.Key)
-		}
-		p.Stored.Saw(a.prompt, p.Known())
-		meter = plan.CachedOf(p.Stored).Meter()
+	if m.Stored != nil {
+		m.Stored.Saw(a.prompt, m.Known())
+		meter = plan.CachedOf(m.Stored).Meter()
 	}
-	q.Model = e.model(q.Refs.Conv.Model, a.req.Upstream, meter.Window, a.req.Betas)
-	q.Preset = cmp.Or(a.req.Preset, e.opts.Preset).For(q.Model.ReadShare(q.Request.Begun))
-	if a.req.Sealed > 0 {
-		q.Preset = q.Preset.Sealed(a.req.Sealed)
-	}
-	q.Estimator = e.sizes.For(q.Model)
-	q.Fixed = e.sizes.Fixed(q.Estimator, &q.Refs.Conv.Fixed)
-	q.Known = e.accounts.Known(q.Account(&meter))
-	dr, err := plan.NewDraft(q, meter, withdrawn(&e.env, p))
+	f.Adjust(&meter)
+	in, set := a.input(m, &meter, f)
+	dr, err := plan.NewDraft(in, set, meter, withdrawn(&a.e.settings, m))
 	if err != nil {
 		return nil, fmt.Errorf("replay decisions: %w", err)
 	}
 	return dr, nil
 }
 
-// query returns the request at its place.
-func (a *arrival) query(p *match.Match) *plan.Input {
-	return &plan.Input{
-		Env: &a.e.env, Match: p, Refs: match.References(a.prompt, p), MaxBytes: a.e.opts.MaxBytes, GoesOn: a.req.Pauses,
-		Request: &plan.Request{
-			Who: a.who, Prompt: a.prompt, Begun: a.e.opts.Now().UTC(), Project: a.req.Project,
-			Body: a.req.Body, Betas: a.req.Betas, Upstream: a.req.Upstream, Count: a.req.Count, Observed: a.observed(),
-			Summarizer: a.writer, Asker: a.asker, Recall: a.recall(), Budgets: a.e.till.of(a.req.Budgets), Own: len(a.req.Budgets),
-		},
+// input returns the request at its place, and the preset that applies there.
+func (a *arrival) input(m *match.Match, meter *plan.Meter, f plan.Demand) (*plan.Input, *preset.Preset) {
+	e, req := a.e, a.req
+	in := (&plan.Input{
+		Settings: &e.settings,
+		Start:    a.who, Prompt: a.prompt, Begun: e.opts.Now().UTC(), Project: req.Project, Focus: a.focus, Continues: req.Pauses,
+		Body: req.Body, Betas: req.Betas, Upstream: req.Upstream, Count: req.Count, Observed: a.observed(),
+		Summarizer: a.writer, Asker: a.asker, Recall: a.recall(), Budgets: e.till.of(req.Budgets), Own: len(req.Budgets),
+		Demand: f, MaxBytes: e.opts.MaxBytes,
+	}).At(m)
+	if f.Bytes > 0 {
+		in.MaxBytes = min(in.MaxBytes, f.Bytes)
 	}
+	if m.Stored != nil && !req.Count {
+		in.Warmed = e.behind.warm.Came(m.Stored.Key)
+	}
+	in.Model = e.model(in.Conv.Model, req.Upstream, meter.Window, req.Betas)
+	set := cmp.Or(req.Preset, e.opts.Preset).For(in.Model.ReadShare(in.Begun))
+	if req.Sealed > 0 {
+		set = set.Sealed(req.Sealed)
+	}
+	in.Estimator = e.sizes.For(in.Model)
+	in.Fixed = e.sizes.Fixed(in.Estimator, &in.Conv.Fixed)
+	in.Known = e.accounts.Known(in.Account(meter, set))
+	return in, set
 }
 
 // recall returns how it is found out what the model is told of earlier conversations, nil for nothing.
@@ -98,7 +95,7 @@ func (a *arrival) recall() plan.Recall {
 
 // withdrawn returns decisions that take back the pours which were made for a tail that the request
 // replaces: it may need none. What people have decided meanwhile stays.
-func withdrawn(env *plan.Env, p *match.Match) (out []decant.Decision) {
+func withdrawn(env *plan.Settings, p *match.Match) (out []decant.Decision) {
 	if p.Branch == nil || p.Relation != match.Replaces {
 		return nil
 	}
@@ -126,6 +123,7 @@ type arrival struct {
 	prompt *match.Prompt
 	writer policy.Summarizer  // of records, nil where nothing of ours is sent
 	asker  provider.Asker     // for summaries of the provider's, nil where nothing of ours is sent
+	focus  string             // see plan.Input
 	marks  *plan.AddedMarkers // cache markers of ours, nil where none are for us to add
 }
 

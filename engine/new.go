@@ -26,10 +26,10 @@ func New(s Store, o Options) (*Engine, error) {
 		e.markers = plan.NewAutoCache()
 	}
 	e.behind.aside = newAside(e.note, e.caught)
-	e.behind.ahead = newAhead(&e.opts, &e.env, s, e.behind.aside)
+	e.behind.ahead = newAhead(&e.opts, &e.settings, s, e.behind.aside)
 	e.behind.warm = plan.NewWarmer(o.Models.Warmer, e.behind.aside.do, o.Now, o.Logger)
 	e.behind.flushes = flushes{o.Models.Flusher, e.behind.aside, e.note}
-	e.env = plan.Env{IDs: store.NewIDs(o.Now, rand.Reader), Now: o.Now, Model: e.model, DropBlock: o.Adds.DropBlock, NoEarlyPours: o.NoEarlyPours, OptionalTimeout: o.Timeouts.Optional, RequiredTimeout: o.Timeouts.Required}
+	e.settings = plan.Settings{IDs: store.NewIDs(o.Now, rand.Reader), Now: o.Now, LookupModel: e.model, DropBlock: o.Adds.DropBlock, NoEarlyPours: o.NoEarlyPours, OptionalTimeout: o.Timeouts.Optional, RequiredTimeout: o.Timeouts.Required}
 	e.outbox = book.NewQueue(o.Memory.Backlog, o.ArchiveDelay, e.write, e.behind.archives.Go, func(full bool, lost int) { tellBacklog(&e.opts, full, lost) })
 	e.finder = match.Finder{
 		Store: s, Cache: match.NewCache(o.Memory.Conversations, o.Memory.Entries),

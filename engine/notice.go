@@ -12,9 +12,9 @@ import (
 // poor record is better than none, but nobody should take it for a good one.
 func notice(e *Engine, p *Prepared) {
 	dr := p.ticket.Draft
-	if cp := p.Report.Poor(); cp != nil && !dr.Query.Request.Count {
+	if cp := p.Report.Poor(); cp != nil && !dr.Count {
 		e.opts.Logger.Warn("a record says too little of what user and model named", "conversation", p.Conversation, "checkpoint", cp.Number,
-			"from", cp.From, "to", cp.To, "score", cp.Score, "min_score", dr.Query.Preset.Summary.MinScore)
+			"from", cp.From, "to", cp.To, "score", cp.Score, "min_score", dr.Preset.Summary.MinScore)
 	}
 	if why := dr.Outcome.Uncompacted; why != nil {
 		e.opts.Logger.Warn("no summary of the provider's is used", "conversation", p.Conversation, "why", fmt.Sprintf("%.200s", why))
@@ -22,11 +22,11 @@ func notice(e *Engine, p *Prepared) {
 	if why := dr.Outcome.Unused; why != nil {
 		e.opts.Logger.Warn("a summariser's record is not used", "conversation", p.Conversation, "why", fmt.Sprintf("%.200s", why))
 	}
-	if cp := foldOf(p); cp != nil && !dr.Query.Request.Count {
+	if cp := foldOf(p); cp != nil && !dr.Count {
 		e.opts.Logger.Warn("messages were made one of text, because no milder form was left", "conversation", p.Conversation, "reason", string(dr.Outcome.Reason),
 			"from", cp.From, "to", cp.To, "tokens", cp.Original, "tokens_now", cp.Compressed, "images_lost", cp.Lost)
 	}
-	if x := pouringOf(p); e.opts.Watcher != nil && (x.Reason != "" || x.Err != nil) && !dr.Query.Request.Count {
+	if x := pouringOf(p); e.opts.Watcher != nil && (x.Reason != "" || x.Err != nil) && !dr.Count {
 		e.opts.Watcher.Poured(x)
 	}
 }
@@ -45,10 +45,10 @@ func foldOf(p *Prepared) *decant.Checkpoint {
 
 // pouringOf returns what there is to tell of a request that was prepared.
 func pouringOf(p *Prepared) *Pouring {
-	q, o := p.ticket.Draft.Query, &p.ticket.Draft.Outcome
+	in, o := p.ticket.Draft.Input, &p.ticket.Draft.Outcome
 	x := &Pouring{
-		Key: store.Key{Tenant: q.Request.Who.Tenant, ID: p.Conversation}, Session: q.Request.Who.Session, Preset: q.Preset,
-		Reason: o.Reason, Route: o.Route, Before: o.Before, After: o.After, Threshold: q.Limits.Trigger, Window: q.Model.Window,
+		Key: store.Key{Tenant: in.Start.Tenant, ID: p.Conversation}, Session: in.Start.Session, Preset: p.ticket.Draft.Preset,
+		Reason: o.Reason, Route: o.Route, Before: o.Before, After: o.After, Threshold: p.ticket.Draft.Limits.Trigger, Window: in.Model.Window,
 		Decisions: p.Report.Decisions, Checkpoint: decant.CheckpointIn(p.Report.Decisions), Err: o.Unused,
 	}
 	if p.Fault != nil && o.Reason == "" {

@@ -30,7 +30,7 @@ func (o *observer) plan(ctx context.Context) (p *Prepared, behind bool, err erro
 		}
 	}
 	o.tk.LeaveAlone()
-	p = preparedOf(o.tk, o.tk.Draft.Query.Request.Body)
+	p = preparedOf(o.tk, o.tk.Draft.Body)
 	if x == nil { // what was planned before cannot be read
 		p.Fault = fault
 		return p, false, nil
@@ -49,7 +49,7 @@ func (o *observer) plan(ctx context.Context) (p *Prepared, behind bool, err erro
 // shadow returns a draft for the same request under the decisions that were planned before.
 func (o *observer) shadow(ctx context.Context) (*plan.Draft, error) {
 	dr := o.tk.Draft
-	p := *dr.Query.Match
+	p := *dr.Match
 	if p.Stored != nil {
 		planned, err := o.plannedFor(ctx, p.Stored, p.State)
 		if err != nil {
@@ -59,12 +59,7 @@ func (o *observer) shadow(ctx context.Context) (*plan.Draft, error) {
 		s.Decisions = slices.Concat(s.Decisions, planned)
 		p.State, p.Actual, p.Branch = &s, p.State, nil
 	}
-	x, err := o.replay(&p)
-	if err != nil {
-		return nil, err
-	}
-	x.Query.Demand, x.Meter, x.Query.Model = dr.Query.Demand, dr.Meter, dr.Query.Model
-	return x, nil
+	return o.replay(&p, dr.Demand)
 }
 
 // plannedFor returns the decisions that were planned for the observed requests of a conversation.
@@ -104,7 +99,7 @@ func (o *observer) readPlan(ctx context.Context, tenant string, p *store.Planned
 // notePlan notes what was planned for the request. What others have planned meanwhile stands. A
 // request that has left the conversation, or has none yet, has its plan noted in one of its own when it is archived.
 func (o *observer) notePlan() {
-	m := o.tk.Draft.Query.Match
+	m := o.tk.Draft.Match
 	if m.Stored == nil || o.tk.Starts() {
 		return
 	}

@@ -16,7 +16,7 @@ const mostPauses = 2
 // Pauses reports whether the answer may be a summary behind which the model pauses, for which [Engine.Paused] is to be asked
 // before anybody sees it. A streamed answer that may, begins with it, see [dialect.Pauser.Opens].
 func (p *Prepared) Pauses() bool {
-	if p.ticket == nil || p.ticket.Draft.Query.Request.Count {
+	if p.ticket == nil || p.ticket.Draft.Count {
 		return false
 	}
 	n := plan.Rules(p.ticket.Draft).Summary

@@ -90,7 +90,7 @@ func (a *arrival) send(ctx context.Context) (*Prepared, error) {
 // leaves notes that a prepared request is on its way.
 func leaves(e *Engine, p *Prepared) {
 	if p != nil && p.ticket != nil && !p.arrival.req.Count {
-		p.flight = e.flights.Enter(p.ticket.Draft.Query.Match, p.ticket.Stored(), e.opts.Now())
+		p.flight = e.flights.Enter(p.ticket.Draft.Match, p.ticket.Stored(), e.opts.Now())
 	}
 }
 
@@ -99,11 +99,14 @@ func leaves(e *Engine, p *Prepared) {
 // poured: an earlier request has been archived since, or was about to be. One that others have moved on meanwhile is
 // store.ErrConflict.
 func (a *arrival) try(ctx context.Context, force plan.Demand) (p *Prepared, behind bool, err error) {
-	dr, err := a.observe(ctx)
+	m, err := a.match(ctx)
 	if err != nil {
 		return nil, false, err
 	}
-	dr.Force(force)
+	dr, err := a.replay(m, force)
+	if err != nil {
+		return nil, false, err
+	}
 	if a.observed() {
 		return (&observer{a, book.Of(dr)}).plan(ctx)
 	}

@@ -86,7 +86,7 @@ func (p *Prepared) Transcript() *decant.Conversation {
 	if p.ticket == nil {
 		return nil
 	}
-	return p.ticket.Draft.Query.Refs.Conv
+	return p.ticket.Draft.Conv
 }
 
 // InForce returns the decisions under which the transcript is what is sent, oldest first. Nobody may change them.
@@ -110,7 +110,7 @@ type Planned struct {
 
 // preparedOf returns what is sent for the ticket, in a body.
 func preparedOf(tk *book.Outgoing, body []byte) *Prepared {
-	m := tk.Draft.Query.Match
+	m := tk.Draft.Match
 	tk.Send()
 	p := &Prepared{Body: body, Betas: tk.Draft.NeededBetas(), Report: reportOf(tk), ticket: tk}
 	switch {
@@ -125,12 +125,12 @@ func preparedOf(tk *book.Outgoing, body []byte) *Prepared {
 
 // reportOf returns what was decided about the request.
 func reportOf(tk *book.Outgoing) Report {
-	q, o := tk.Draft.Query, &tk.Draft.Outcome
+	in, o := tk.Draft.Input, &tk.Draft.Outcome
 	r := Report{
-		Relation: string(q.Match.Relation), Reason: o.Reason, Route: o.Route, Plan: o.Plan, Before: o.Before, After: o.After,
-		Decisions: tk.Sent, LeftOut: tk.Sight.Lacks, Window: q.Model.Window, Messages: len(q.Refs.Conv.Messages),
+		Relation: string(in.Match.Relation), Reason: o.Reason, Route: o.Route, Plan: o.Plan, Before: o.Before, After: o.After,
+		Decisions: tk.Sent, LeftOut: tk.Sight.Lacks, Window: in.Model.Window, Messages: len(in.Conv.Messages),
 	}
-	if len(tk.Sent) > 0 && !q.Request.Count { // what is only counted is decided by the request itself
+	if len(tk.Sent) > 0 && !in.Count { // what is only counted is decided by the request itself
 		r.Freed = r.LeftOut - policy.LeftOut(tk.Draft.InForce)
 	}
 	return r
@@ -138,5 +138,5 @@ func reportOf(tk *book.Outgoing) Report {
 
 // key returns the key of the conversation, whose id is empty when it is not known.
 func (p *Prepared) key() store.Key {
-	return store.Key{Tenant: p.ticket.Draft.Query.Request.Who.Tenant, ID: p.Conversation}
+	return store.Key{Tenant: p.ticket.Draft.Start.Tenant, ID: p.Conversation}
 }

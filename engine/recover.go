@@ -126,8 +126,8 @@ func measure(f *plan.Demand, p *Prepared, status int) {
 	if f.Reason == policy.Overflow && status == http.StatusRequestEntityTooLarge {
 		f.Bytes = len(p.Body) / 2
 	}
-	if n := a.Draft.Query.Estimator.Messages(a.Draft.View.Messages); f.Factor > 0 && n > 0 {
-		f.Factor = max(0, f.Factor-float64(a.Draft.Query.Fixed)) / float64(n)
+	if n := a.Draft.Estimator.Messages(a.Draft.View.Messages); f.Factor > 0 && n > 0 {
+		f.Factor = max(0, f.Factor-float64(a.Draft.Fixed)) / float64(n)
 	}
 }
 

@@ -39,8 +39,8 @@ type finished struct {
 
 // Footprint returns about how many bytes the answer takes that waits for its archive, with its request.
 func (f finished) Footprint() int {
-	n := match.Footprint(f.ticket.Draft.Query.Request.Prompt.Doc.Source, 2*len(f.ticket.Draft.Query.Request.Prompt.Blocks)) + len(f.res.Content)
-	if !match.SameBytes(f.Body, f.ticket.Draft.Query.Request.Body) {
+	n := match.Footprint(f.ticket.Draft.Prompt.Doc.Source, 2*len(f.ticket.Draft.Prompt.Blocks)) + len(f.res.Content)
+	if !match.SameBytes(f.Body, f.ticket.Draft.Body) {
 		n += len(f.Body)
 	}
 	return n
@@ -48,7 +48,7 @@ func (f finished) Footprint() int {
 
 // Begins reports whether another request begins with this one.
 func (f finished) Begins(next *match.Prompt) bool {
-	return f.ticket.Draft.Query.Request.Prompt.Begins(next)
+	return f.ticket.Draft.Prompt.Begins(next)
 }
 
 // answered reports whether there was an answer, to its end.
@@ -75,8 +75,8 @@ func (p *Prepared) remark(u decant.Usage, at cost.Terms) {
 	if x == nil {
 		return
 	}
-	q := p.ticket.Draft.Query
-	p.arrival.e.markers.Learn(x, u, q.Fixed, func(u decant.Usage) float64 { return q.Price(u, at).USD() })
+	in := p.ticket.Draft.Input
+	p.arrival.e.markers.Learn(x, u, in.Fixed, func(u decant.Usage) float64 { return in.Price(u, at).USD() })
 }
 
 // charged is Billed for the pass that wrote the answer.
@@ -101,7 +101,7 @@ func (p *Prepared) said(res Response) int {
 	if p.ticket == nil {
 		return lost + len(res.Partial)/bytesPerToken
 	}
-	return lost + p.ticket.Draft.Query.Estimator.Count(string(res.Partial))
+	return lost + p.ticket.Draft.Estimator.Count(string(res.Partial))
 }
 
 // mostPerToken is how many bytes of text a token can stand for, on average over a whole prompt. Prose
@@ -116,5 +116,5 @@ const mostPerToken = 16
 // A client that asks the provider to clear old results is told the size of what was left of them.
 func (f *finished) believable() bool {
 	u := f.res.Usage
-	return u.Prompt() == 0 || f.ticket.Draft.Text() <= mostPerToken*u.Prompt() || f.ticket.Draft.Query.AsksForClearing() || plan.Rules(f.ticket.Draft).Clears()
+	return u.Prompt() == 0 || f.ticket.Draft.Text() <= mostPerToken*u.Prompt() || f.ticket.Draft.AsksForClearing() || plan.Rules(f.ticket.Draft).Clears()
 }

@@ -23,8 +23,8 @@ type verdict struct {
 // answered remembers what an answer says about the account: that it answers at all, that it does not mind
 // an edit in front of bound thinking, and whether it leaves out of the prompt what it was asked to.
 func (v *verdict) answered(res Response) {
-	q := v.dr.Query
-	who := &plan.Account{Upstream: plan.AccountName(q.Request.Upstream), Organization: res.Organization}
+	in := v.dr.Input
+	who := &plan.Account{Upstream: plan.AccountName(in.Upstream), Organization: res.Organization}
 	if v.dr.Outcome.Route == plan.RouteProbe {
 		v.e.accounts.Learn(who, plan.TopicBinding, plan.Unenforced)
 	}
@@ -36,36 +36,36 @@ func (v *verdict) answered(res Response) {
 		missed = v.missed(res.Usage)
 		if why := v.disagrees(c, res, missed); why != "" {
 			missed = 0
-			v.e.accounts.Learn(who, plan.TopicEditing(q.Model.ID), plan.Mismatched)
-			v.e.opts.Logger.Warn("the provider does not clear old results as asked, so it is not asked again for a week", "model", q.Model.ID, "why", why)
+			v.e.accounts.Learn(who, plan.TopicEditing(in.Model.ID), plan.Mismatched)
+			v.e.opts.Logger.Warn("the provider does not clear old results as asked, so it is not asked again for a week", "model", in.Model.ID, "why", why)
 		}
 	}
 	v.dr.Meter.Account, v.dr.Meter.Missed = who, missed
-	if q.Match.Stored != nil {
-		plan.CachedOf(q.Match.Stored).Change(func(m *plan.Meter) { m.Account, m.Missed, m.Drops = who, missed, v.dr.Meter.Drops })
+	if in.Match.Stored != nil {
+		plan.CachedOf(in.Match.Stored).Change(func(m *plan.Meter) { m.Account, m.Missed, m.Drops = who, missed, v.dr.Meter.Drops })
 	}
 }
 
 // refused remembers what a refusal says about the account.
 func (v *verdict) refused(f plan.Demand, r dialect.Refusal) {
-	q := v.dr.Query
-	who := q.Account(&v.dr.Meter)
+	in := v.dr.Input
+	who := in.Account(&v.dr.Meter, v.dr.Preset)
 	switch {
 	case f.Unedit && v.ruled(r.Topic):
-		v.e.accounts.Learn(who, plan.TopicRules(q.Model.ID), plan.Refused)
-		v.e.opts.Logger.Warn("the provider does not take rules for prompts, so none are sent for a week", "model", q.Model.ID, "answer", fmt.Sprintf("%.200s", r.Text))
+		v.e.accounts.Learn(who, plan.TopicRules(in.Model.ID), plan.Refused)
+		v.e.opts.Logger.Warn("the provider does not take rules for prompts, so none are sent for a week", "model", in.Model.ID, "answer", fmt.Sprintf("%.200s", r.Text))
 	case f.Unedit && r.Topic == dialect.Compacting && v.dr.Outcome.Route == plan.RouteCompacted: // the account that wrote it may be another
-		v.e.accounts.Learn(who, plan.TopicCompaction(q.Model.ID), plan.Mismatched)
-		v.e.opts.Logger.Warn("the provider does not take its own summary back, so none is asked for for a week", "model", q.Model.ID, "answer", fmt.Sprintf("%.200s", r.Text))
+		v.e.accounts.Learn(who, plan.TopicCompaction(in.Model.ID), plan.Mismatched)
+		v.e.opts.Logger.Warn("the provider does not take its own summary back, so none is asked for for a week", "model", in.Model.ID, "answer", fmt.Sprintf("%.200s", r.Text))
 	case f.Unedit && r.Topic == dialect.Compacting:
 		v.uncompacted(r.Text)
 	case f.Unedit:
-		v.e.accounts.Learn(who, plan.TopicEditing(q.Model.ID), plan.Refused)
-		v.e.opts.Logger.Warn("the provider does not clear old results", "model", q.Model.ID, "answer", fmt.Sprintf("%.200s", r.Text))
+		v.e.accounts.Learn(who, plan.TopicEditing(in.Model.ID), plan.Refused)
+		v.e.opts.Logger.Warn("the provider does not clear old results", "model", in.Model.ID, "answer", fmt.Sprintf("%.200s", r.Text))
 	case f.Reason == policy.Overflow && f.Factor > 0 && v.unedited(int(f.Factor)):
-		v.e.accounts.Learn(who, plan.TopicEditing(q.Model.ID), plan.Mismatched)
-	case f.Tried == plan.RouteForgetful && q.Refs.Conv.OpenRound():
-		v.e.accounts.Learn(who, plan.TopicBare(q.Model.ID), plan.Refused)
+		v.e.accounts.Learn(who, plan.TopicEditing(in.Model.ID), plan.Mismatched)
+	case f.Tried == plan.RouteForgetful && in.Conv.OpenRound():
+		v.e.accounts.Learn(who, plan.TopicBare(in.Model.ID), plan.Refused)
 	case f.Reason == policy.Refusal && r.Bound:
 		v.e.accounts.Learn(who, plan.TopicBinding, plan.Enforced)
 	}
@@ -81,12 +81,12 @@ func (v *verdict) ruled(t dialect.Topic) bool {
 // uncompacted remembers that the provider does not write summaries with the model, or does not take them back, if that is
 // what it says. Otherwise the refusal is about this one.
 func (v *verdict) uncompacted(text string) {
-	q := v.dr.Query
-	if d, ok := q.Request.Prompt.Dialect.(dialect.Compacter); !ok || !d.NoCompaction(text) {
+	in := v.dr.Input
+	if d, ok := in.Prompt.Dialect.(dialect.Compacter); !ok || !d.NoCompaction(text) {
 		return
 	}
-	v.e.accounts.Learn(q.Account(&v.dr.Meter), plan.TopicCompaction(q.Model.ID), plan.Refused)
-	v.e.opts.Logger.Warn("the provider writes no summaries, so it is not asked again for a week", "model", q.Model.ID, "answer", fmt.Sprintf("%.200s", text))
+	v.e.accounts.Learn(in.Account(&v.dr.Meter, v.dr.Preset), plan.TopicCompaction(in.Model.ID), plan.Refused)
+	v.e.opts.Logger.Warn("the provider writes no summaries, so it is not asked again for a week", "model", in.Model.ID, "answer", fmt.Sprintf("%.200s", text))
 }
 
 // mostMissed is how many answers in a row may find less than half of an edited prompt in the cache.
@@ -125,12 +125,12 @@ func (v *verdict) gap() (int, error) {
 // expected returns the tokens that the view must have: what was reported of the request before, and an estimate
 // of what has come since. The report is 0 when there is none: its answer may not have been archived yet.
 func (v *verdict) expected() (reported, estimated int) {
-	q := v.dr.Query
+	in := v.dr.Input
 	m := &v.dr.Meter
-	if m.Length == 0 || m.Length > len(q.Match.State.Chain) || q.Match.Relation != match.Continues || len(q.Match.State.Decisions)-len(v.dr.Made) != m.Decisions {
+	if m.Length == 0 || m.Length > len(in.Match.State.Chain) || in.Match.Relation != match.Continues || len(in.Match.State.Decisions)-len(v.dr.Made) != m.Decisions {
 		return 0, 0
 	}
-	last := q.Match.State.Chain[m.Length-1].Ref
+	last := in.Match.State.Chain[m.Length-1].Ref
 	reported, estimated = m.Usage.Context(), v.dr.Meter.Scale(v.dr.Estimate(v.dr.View, last))
 	for i := range v.dr.Made {
 		switch d := &v.dr.Made[i]; {
@@ -146,12 +146,12 @@ func (v *verdict) expected() (reported, estimated int) {
 // missed returns how many answers in a row have not found in the cache what the one before had left there of an
 // edited prompt.
 func (v *verdict) missed(u decant.Usage) int {
-	q := v.dr.Query
-	life, was := cost.LongestLife(q.Refs.Conv), v.dr.Meter.Usage
+	in := v.dr.Input
+	life, was := cost.LongestLife(in.Conv), v.dr.Meter.Usage
 	left := was.CacheRead + was.CacheWrite
 	switch {
-	case decant.NativeIn(v.dr.InForce) == nil || v.dr.Outcome.Reason != "" || q.Match.Relation != match.Continues || !v.dr.Anchored(),
-		life == 0 || left == 0 || q.Switched() || q.Env.Now().Sub(q.Match.State.Anchor.Time) > min(life, 5*time.Minute):
+	case decant.NativeIn(v.dr.InForce) == nil || v.dr.Outcome.Reason != "" || in.Match.Relation != match.Continues || !v.dr.Anchored(),
+		life == 0 || left == 0 || in.Switched() || in.Now().Sub(in.Match.State.Anchor.Time) > min(life, 5*time.Minute):
 		return v.dr.Meter.Missed
 	case u.CacheRead < left/2:
 		return v.dr.Meter.Missed + 1

@@ -13,12 +13,12 @@ import (
 // lost returns the decisions that a request was sent with and that are not in force where it is archived:
 // another process had taken its tail for given up and replaced it. What was sent stays as it was.
 func (tk *Outgoing) lost() (out []decant.Decision) {
-	q, m := tk.Draft.Query, tk.Draft.Query.Match
+	in, m := tk.Draft.Input, tk.Draft.Match
 	if m.Relation == match.Continues || m.Relation == match.Returns { // nothing was replaced: what is not in force people have taken back
 		return nil
 	}
 	have := map[string]bool{}
-	for _, d := range m.Applicable(q.Refs, tk.Draft.Withdrawn) {
+	for _, d := range m.Applicable(in.Refs, tk.Draft.Withdrawn) {
 		have[d.ID] = true
 	}
 	used := map[string]bool{} // ids are unique within a conversation
@@ -27,7 +27,7 @@ func (tk *Outgoing) lost() (out []decant.Decision) {
 			used[m.State.Decisions[i].ID] = true
 		}
 	}
-	w := match.Presence{Conv: q.Refs.Conv, Unknown: math.MaxInt}
+	w := match.Presence{Conv: in.Conv, Unknown: math.MaxInt}
 	for _, d := range slices.Concat(tk.Draft.InForce, tk.Sent) {
 		if have[d.ID] || !(d.Checkpoint != nil && w.Covers(d.Checkpoint) || d.Kind.Edits() && w.Confirms(&d.Target)) {
 			continue
@@ -43,7 +43,7 @@ func (tk *Outgoing) lost() (out []decant.Decision) {
 // renumbered returns a decision that was made when the conversation was another. The number of a checkpoint that
 // another one has since, or the same one before it was taken back, is replaced; what it says stays.
 func (tk *Outgoing) renumbered(d decant.Decision) decant.Decision {
-	q, m := tk.Draft.Query, tk.Draft.Query.Match
+	in, m := tk.Draft.Input, tk.Draft.Match
 	if d.Checkpoint == nil || m.State == nil {
 		return d
 	}
@@ -55,14 +55,14 @@ func (tk *Outgoing) renumbered(d decant.Decision) decant.Decision {
 		return d
 	}
 	cp := *d.Checkpoint
-	cp.Number = q.Checkpoints() + 1
+	cp.Number = in.Checkpoints() + 1
 	d.Checkpoint, d.Handle = &cp, decant.Handle(fmt.Sprintf("c:%d", cp.Number))
 	return d
 }
 
 // origin returns where the request's own conversation begins, nil when it shares nothing with another.
 func (tk *Outgoing) origin() *store.Origin {
-	m := tk.Draft.Query.Match
+	m := tk.Draft.Match
 	if m.Stored == nil || tk.Base() == 0 {
 		return nil
 	}

@@ -11,13 +11,13 @@ import (
 
 // Batch returns the commit of everything that is new in the ticket.
 func (tk *Outgoing) Batch() *store.Batch {
-	q, m := tk.Draft.Query, tk.Draft.Query.Match
-	b := &store.Batch{Time: q.Env.Now().UTC(), Decisions: tk.Draft.Made, Head: tk.head()}
+	in, m := tk.Draft.Input, tk.Draft.Match
+	b := &store.Batch{Time: in.Now().UTC(), Decisions: tk.Draft.Made, Head: tk.head()}
 	from := tk.EntriesFrom()
 	switch {
 	case tk.Starts():
-		b.Key = store.Key{Tenant: q.Request.Who.Tenant, ID: tk.NewID()}
-		b.Create = &store.Creation{Session: q.Request.Who.Session, Agent: q.Refs.Conv.Agent, Project: q.Request.Project, Origin: tk.origin()}
+		b.Key = store.Key{Tenant: in.Start.Tenant, ID: tk.NewID()}
+		b.Create = &store.Creation{Session: in.Start.Session, Agent: in.Conv.Agent, Project: in.Project, Origin: tk.origin()}
 		if b.Create.Origin != nil {
 			b.Decisions = slices.Concat(m.Arrived(), tk.outgrown(), tk.lost(), b.Decisions)
 		}
@@ -30,13 +30,13 @@ func (tk *Outgoing) Batch() *store.Batch {
 			b.Decisions = slices.Concat(tk.Draft.Withdrawn, tk.lost(), b.Decisions)
 		}
 	}
-	n := max(0, len(q.Request.Prompt.Blocks)-from)
+	n := max(0, len(in.Prompt.Blocks)-from)
 	b.Entries, b.Blobs, b.Hashes = make([]store.Entry, 0, n), make([][]byte, 0, 2*n), make([]decant.Hash, 0, 2*n)
-	for i := from; i < len(q.Request.Prompt.Blocks); i++ {
+	for i := from; i < len(in.Prompt.Blocks); i++ {
 		tk.entry(b, i)
 	}
 	for i := range tk.Draft.Made {
-		if orig := q.Refs.Conv.Block(tk.Draft.Made[i].Target.Ref); orig != nil {
+		if orig := in.Conv.Block(tk.Draft.Made[i].Target.Ref); orig != nil {
 			bring(b, []byte(orig.Text()), tk.Draft.Made[i].Target.Hash)
 		}
 	}
@@ -61,15 +61,15 @@ func own(dr *plan.Draft, at time.Time) []store.Spend {
 // outgrown returns decisions that take back the checkpoints which a fork would inherit, and in whose last
 // message it says more than its parent did: they know nothing of that, and must not stand for it.
 func (tk *Outgoing) outgrown() (out []decant.Decision) {
-	q := tk.Draft.Query
-	first := q.Match.FirstNew(q.Refs)
-	for _, d := range decant.InForce(q.Match.AtBranch()) {
+	in := tk.Draft.Input
+	first := in.Match.FirstNew(in.Refs)
+	for _, d := range decant.InForce(in.Match.AtBranch()) {
 		if d.Checkpoint == nil || d.Checkpoint.To < first {
 			continue
 		}
-		id, _ := q.Env.IDs.Next() // without an id the store refuses the commit and says so
+		id, _ := in.IDs.Next() // without an id the store refuses the commit and says so
 		out = append(out, decant.Decision{
-			ID: id, Kind: decant.Revoke, Revokes: d.ID, Created: q.Env.Now().UTC(), Reason: "the fork has more in the last message that it covers",
+			ID: id, Kind: decant.Revoke, Revokes: d.ID, Created: in.Now().UTC(), Reason: "the fork has more in the last message that it covers",
 		})
 	}
 	return out
@@ -77,14 +77,14 @@ func (tk *Outgoing) outgrown() (out []decant.Decision) {
 
 // entry adds the i-th atom to a batch.
 func (tk *Outgoing) entry(b *store.Batch, i int) {
-	q := tk.Draft.Query
-	at := &q.Request.Prompt.Blocks[i]
+	in := tk.Draft.Input
+	at := &in.Prompt.Blocks[i]
 	e := store.Entry{
 		Raw: at.Raw(), Role: at.Role, Kind: at.Kind, Author: at.Author,
-		CallID: at.CallID, Name: at.Name, Ref: at.Ref, Tokens: q.Request.Prompt.Tokens(i, q.Estimator),
+		CallID: at.CallID, Name: at.Name, Ref: at.Ref, Tokens: in.Prompt.Tokens(i, in.Estimator),
 	}
-	if !q.Refs.Same {
-		e.Ref = q.Refs.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
+	if !in.Refs.Same {
+		e.Ref = in.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
 	}
 	e.Chain = tk.chainAt(i)
 	if e.Chain.IsZero() {
@@ -106,38 +106,38 @@ func bring(b *store.Batch, content []byte, h decant.Hash) {
 
 // chainAt returns the hash of the chain up to and with the i-th atom.
 func (tk *Outgoing) chainAt(i int) decant.Hash {
-	q := tk.Draft.Query
-	lo, hi := 0, len(q.Request.Prompt.Spine)
+	in := tk.Draft.Input
+	lo, hi := 0, len(in.Prompt.Spine)
 	for lo < hi {
-		if mid := (lo + hi) / 2; q.Request.Prompt.Spine[mid] <= i {
+		if mid := (lo + hi) / 2; in.Prompt.Spine[mid] <= i {
 			lo = mid + 1
 		} else {
 			hi = mid
 		}
 	}
-	return q.Request.Prompt.Hash(lo - 1)
+	return in.Prompt.Hash(lo - 1)
 }
 
 // fixedPart returns system prompt and tools to be stored, nil when the conversation has them.
 func (tk *Outgoing) fixedPart() *store.Fixed {
-	q := tk.Draft.Query
-	v := q.Refs.Conv.Fixed.Version
-	if v.IsZero() || q.Match.State != nil && q.Match.State.Head.Fixed == v {
+	in := tk.Draft.Input
+	v := in.Conv.Fixed.Version
+	if v.IsZero() || in.Match.State != nil && in.Match.State.Head.Fixed == v {
 		return nil
 	}
-	f := &store.Fixed{Version: v, Tokens: q.Fixed}
-	f.System, f.Tools = q.Request.Prompt.Dialect.Fixed(q.Request.Prompt.Doc)
+	f := &store.Fixed{Version: v, Tokens: in.Fixed}
+	f.System, f.Tools = in.Prompt.Dialect.Fixed(in.Prompt.Doc)
 	return f
 }
 
 // head returns what changes with the conversation.
 func (tk *Outgoing) head() *store.Head {
-	q, m := tk.Draft.Query, tk.Draft.Query.Match
+	in, m := tk.Draft.Input, tk.Draft.Match
 	h := store.Head{}
 	if m.State != nil {
 		h = m.State.Head
 	}
-	h.Model, h.Fixed, h.Hold = q.Refs.Conv.Model, q.Refs.Conv.Fixed.Version, tk.Draft.OnHold()
+	h.Model, h.Fixed, h.Hold = in.Conv.Model, in.Conv.Fixed.Version, tk.Draft.OnHold()
 	switch {
 	case tk.Draft.Outcome.Reason != "":
 		h.Suppressed = 0
@@ -152,7 +152,7 @@ func (tk *Outgoing) head() *store.Head {
 
 // NoteMeter notes what this draft knows of the size of its conversation.
 func (tk *Outgoing) NoteMeter() {
-	plan.CachedOf(tk.Draft.Query.Match.Stored).Change(func(m *plan.Meter) {
+	plan.CachedOf(tk.Draft.Match.Stored).Change(func(m *plan.Meter) {
 		if m.Futile.Until > tk.Draft.Meter.Futile.Until {
 			tk.Draft.Meter.Futile = m.Futile // found by a request after this one
 		}

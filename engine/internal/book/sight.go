@@ -40,13 +40,13 @@ type Sent struct {
 
 // snapshotOf returns the sight of a request that is decided about and not committed yet.
 func snapshotOf(dr *plan.Draft) *Snapshot {
-	q, m := dr.Query, dr.Query.Match
-	s := &Snapshot{Lacks: policy.LeftOut(dr.InForce, dr.Made), Changed: q.Switched(), Pause: dr.Idle(), Grows: m.Relation == match.Continues || m.Relation == match.Returns}
+	in, m := dr.Input, dr.Match
+	s := &Snapshot{Lacks: policy.LeftOut(dr.InForce, dr.Made), Changed: in.Switched(), Pause: dr.Idle(), Grows: m.Relation == match.Continues || m.Relation == match.Returns}
 	s.Cold = s.Changed && dr.Meter.Belief.Moves()
 	if m.State != nil {
 		s.Decisions = len(m.State.Decisions)
 	}
-	if marks := cost.MessageMarks(q.Refs.Conv); len(marks) > 0 {
+	if marks := cost.MessageMarks(in.Conv); len(marks) > 0 {
 		s.Life = cost.LifeOf(marks[0].Life)
 		s.Kept = plan.Kept(dr, s.Life)
 	}
@@ -87,7 +87,7 @@ type walk struct {
 }
 
 // here returns the tokens before the present block.
-func (w *walk) here() int { return w.dr.Query.Fixed + w.dr.Meter.Scale(w.before) }
+func (w *walk) here() int { return w.dr.Fixed + w.dr.Meter.Scale(w.before) }
 
 func (w *walk) mark(end int, life string) {
 	if life != "" {
@@ -98,9 +98,9 @@ func (w *walk) mark(end int, life string) {
 // fixedMarks notes the markers on tools and system prompt. How their tokens are divided follows from their
 // bytes.
 func (w *walk) fixedMarks() {
-	q := w.dr.Query
-	f := &q.Refs.Conv.Fixed
-	w.see.Prompt.Fixed = q.Fixed
+	in := w.dr.Input
+	f := &in.Conv.Fixed
+	w.see.Prompt.Fixed = in.Fixed
 	whole, sum := 0, 0
 	for i := range f.Tools {
 		whole += size(f.Tools[i].Schema)
@@ -110,7 +110,7 @@ func (w *walk) fixedMarks() {
 	}
 	upTo := func(c decant.Content) int {
 		sum += size(c)
-		return int(float64(q.Fixed) * float64(sum) / float64(max(1, whole)))
+		return int(float64(in.Fixed) * float64(sum) / float64(max(1, whole)))
 	}
 	for i := range f.Tools {
 		w.mark(upTo(f.Tools[i].Schema), f.Tools[i].Cache)
@@ -129,12 +129,12 @@ func size(c decant.Content) int {
 
 // messages notes what matters in the messages.
 func (w *walk) messages() {
-	q := w.dr.Query
+	in := w.dr.Input
 	p := &w.see.Prompt
 	p.Same, w.see.Alike = math.MaxInt, math.MaxInt
 	spine := 0
-	for i := range q.Request.Prompt.Blocks {
-		at := &q.Request.Prompt.Blocks[i]
+	for i := range in.Prompt.Blocks {
+		at := &in.Prompt.Blocks[i]
 		if at.Ref.Block == 0 {
 			w.before += plan.MessageFrame
 		}
@@ -143,9 +143,9 @@ func (w *walk) messages() {
 		}
 		entry := -1
 		if at.Kind != decant.KindThinking {
-			entry = q.Match.Entries[spine]
+			entry = in.Match.Entries[spine]
 			spine++
-			if !w.see.Grows && (entry < 0 || entry >= q.Match.Kept) {
+			if !w.see.Grows && (entry < 0 || entry >= in.Match.Kept) {
 				w.differs(at)
 			}
 		}
@@ -156,25 +156,25 @@ func (w *walk) messages() {
 		w.mark(w.here(), at.Cache)
 	}
 	p.Tokens = w.here()
-	w.mark(p.Tokens, q.Refs.Conv.Cache)
+	w.mark(p.Tokens, in.Conv.Cache)
 }
 
 // numbered returns the transcript reference of an atom.
 func (w *walk) numbered(at *match.Block) decant.Ref {
-	return w.dr.Query.Refs.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
+	return w.dr.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
 }
 
 // counted returns the tokens of the i-th atom: as counted, or as stored with its entry in the chain, so
 // that what is known is not counted again.
 func (w *walk) counted(i, entry int) int {
-	q, m := w.dr.Query, w.dr.Query.Match
-	if n, ok := q.Request.Prompt.Counted(i, q.Estimator); ok {
+	in, m := w.dr.Input, w.dr.Match
+	if n, ok := in.Prompt.Counted(i, in.Estimator); ok {
 		return n
 	}
 	if entry >= 0 && m.State != nil && entry < len(m.State.Chain) {
 		return m.State.Chain[entry].Tokens
 	}
-	return q.Request.Prompt.Tokens(i, q.Estimator)
+	return in.Prompt.Tokens(i, in.Estimator)
 }
 
 // Scaled returns a prompt of the given size, of which estimates say how it is divided.
@@ -196,12 +196,12 @@ func (s *Snapshot) Scaled(tokens, least int, unasked bool) cost.Prompt {
 
 // sent notes what the request leaves in the cache, and what it should find there.
 func (s *Snapshot) sent(dr *plan.Draft) {
-	q := dr.Query
-	s.Sent.Prompt = cause.Prompt{At: q.Request.Begun, Model: q.Model.ID, Fixed: q.Refs.Conv.Fixed.Version}
+	in := dr.Input
+	s.Sent.Prompt = cause.Prompt{At: in.Begun, Model: in.Model.ID, Fixed: in.Conv.Fixed.Version}
 	if before := dr.Meter.Newest.Sent; before != nil && before.Fixed == s.Sent.Fixed {
 		s.Sent.Tools = before.Tools
 	} else {
-		s.Sent.Tools = toolsOf(&q.Refs.Conv.Fixed)
+		s.Sent.Tools = toolsOf(&in.Conv.Fixed)
 	}
 	blocks := 0
 	for i := range dr.View.Messages {

@@ -41,12 +41,17 @@ func (tk *Outgoing) Try() { tk.State = max(tk.State, Tried) }
 func (tk *Outgoing) Lose() { tk.State, tk.ID = Tried, "" }
 
 // Of returns the ticket of what a draft has become. It shares nothing with it that changes.
-func Of(dr *plan.Draft) *Outgoing { return &Outgoing{Draft: dr.Copy(), Decided: dr.Query.Decisions()} }
+func Of(dr *plan.Draft) *Outgoing {
+	out := &Outgoing{Draft: dr.Copy(), Decided: dr.Decisions()}
+	out.Draft.Input = dr.WithOwnMatch()
+	return out
+}
 
 // Copy returns a copy that shares nothing which an archive changes.
 func (tk *Outgoing) Copy() *Outgoing {
 	out := *tk
 	out.Draft = tk.Draft.Copy()
+	out.Draft.Input = tk.Draft.WithOwnMatch()
 	return &out
 }
 
@@ -65,40 +70,40 @@ func (tk *Outgoing) Send() {
 
 // Starts reports whether the request will begin a conversation of its own in the store.
 func (tk *Outgoing) Starts() bool {
-	m := tk.Draft.Query.Match
+	m := tk.Draft.Match
 	return !tk.Stored() && (m.Stored == nil || m.Relation == match.Forks || m.Relation == match.Returns && len(tk.Draft.Made) > 0)
 }
 
 // NewID returns the id that the request's new conversation gets.
 func (tk *Outgoing) NewID() string {
 	if tk.ID == "" {
-		tk.ID, _ = tk.Draft.Query.Env.IDs.Next() // without an id the store refuses the commit and says so
+		tk.ID, _ = tk.Draft.IDs.Next() // without an id the store refuses the commit and says so
 	}
 	return tk.ID
 }
 
 // Within reports whether everything that a would archive is part of b.
 func (tk *Outgoing) Within(b *Outgoing) bool {
-	q := tk.Draft.Query
-	n := len(q.Request.Prompt.Spine)
-	if q.Refs.Conv.Fixed.Version != b.Draft.Query.Refs.Conv.Fixed.Version { // a commit brings one
+	in := tk.Draft.Input
+	n := len(in.Prompt.Spine)
+	if in.Conv.Fixed.Version != b.Draft.Conv.Fixed.Version { // a commit brings one
 		return false
 	}
-	if tk.Stored() || b.Stored() || tk.Draft.NotWorth > 0 || tk.Draft.Outcome.Reason != "" || n == 0 || n > len(b.Draft.Query.Request.Prompt.Spine) || len(q.Request.Prompt.Blocks) > len(b.Draft.Query.Request.Prompt.Blocks) {
+	if tk.Stored() || b.Stored() || tk.Draft.NotWorth > 0 || tk.Draft.Outcome.Reason != "" || n == 0 || n > len(b.Draft.Prompt.Spine) || len(in.Prompt.Blocks) > len(b.Draft.Prompt.Blocks) {
 		return false
 	}
-	return q.Request.Prompt.Begins(b.Draft.Query.Request.Prompt)
+	return in.Prompt.Begins(b.Draft.Prompt)
 }
 
 // Current reports whether the conversation's decisions are those that the request was sent under: then what
 // was reported is the size of its view.
 func (tk *Outgoing) Current() bool {
-	q, m := tk.Draft.Query, tk.Draft.Query.Match
+	in, m := tk.Draft.Input, tk.Draft.Match
 	switch {
 	case m.State == nil:
 		return true
 	case m.Relation == match.Forks && !tk.Stored(): // its own conversation begins with these
-		return tk.sentUnder(m.Applicable(q.Refs, nil))
+		return tk.sentUnder(m.Applicable(in.Refs, nil))
 	}
 	return tk.Decided == len(m.State.Decisions)
 }
@@ -109,7 +114,7 @@ func (tk *Outgoing) LeaveAlone() {
 		tk.Decided = -1 // what is reported will not be about the view that they make
 	}
 	tk.Draft.Made, tk.Draft.InForce, tk.Draft.Withdrawn = nil, nil, nil
-	tk.Draft.Before, tk.Draft.View = tk.Draft.Query.Refs.Conv, tk.Draft.Query.Refs.Conv
+	tk.Draft.Before, tk.Draft.View = tk.Draft.Conv, tk.Draft.Conv
 	tk.Draft.Outcome.Before = tk.Draft.Size(tk.Draft.View)
 	tk.Draft.Outcome.After = tk.Draft.Outcome.Before
 }
@@ -125,31 +130,31 @@ func (tk *Outgoing) sentUnder(ds []decant.Decision) bool {
 
 // Base returns how many entries of the chain stay in front of what is new.
 func (tk *Outgoing) Base() int {
-	q := tk.Draft.Query
+	in := tk.Draft.Input
 	if tk.Stored() {
-		return q.Match.Kept // the chain is what it made it
+		return in.Match.Kept // the chain is what it made it
 	}
-	if !q.Refs.Fits {
+	if !in.Refs.Fits {
 		return 0
 	}
-	return q.Match.Leaves()
+	return in.Match.Leaves()
 }
 
 // EntriesFrom returns the index of the first atom that a commit has to add.
 func (tk *Outgoing) EntriesFrom() int {
-	q, m := tk.Draft.Query, tk.Draft.Query.Match
-	if m.Stored == nil || !q.Refs.Fits {
+	in, m := tk.Draft.Input, tk.Draft.Match
+	if m.Stored == nil || !in.Refs.Fits {
 		return 0
 	}
 	if m.Relation == match.Returns {
-		return len(q.Request.Prompt.Blocks)
+		return len(in.Prompt.Blocks)
 	}
 	from := 0
 	for i, k := range m.Entries {
 		if k < 0 || k >= m.Kept {
 			break
 		}
-		from = q.Request.Prompt.Spine[i] + 1
+		from = in.Prompt.Spine[i] + 1
 	}
 	return from
 }

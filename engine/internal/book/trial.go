@@ -73,7 +73,7 @@ func (t *Trial) Would(dr *plan.Draft, u decant.Usage, terms cost.Terms) *store.T
 	}
 	w := decant.Usage{CacheRead: read, CacheWrite: share(u.CacheWrite), Write1h: share(u.Write1h), Output: u.Output}
 	w.Input = rest - w.CacheWrite
-	return &store.Trial{Prompt: prompt, Cost: dr.Query.Price(w, terms)}
+	return &store.Trial{Prompt: prompt, Cost: dr.Price(w, terms)}
 }
 
 // Planned returns what the draft, a shadow, would have made of the request.
@@ -87,8 +87,8 @@ func Planned(ctx context.Context, dr *plan.Draft) *Trial {
 		t.fresh, t.settled = 0, max(0, dr.Size(dr.View)-dr.Behind())
 		t.Risk = len(fact.Check(ctx, fact.Extract(ctx, dr.Before.Messages), wire.Text(dr.View)).Missing)
 	}
-	if dr.Query.Match.State != nil {
-		t.Before = len(dr.Query.Match.State.Decisions)
+	if dr.Match.State != nil {
+		t.Before = len(dr.Match.State.Decisions)
 	}
 	return t
 }

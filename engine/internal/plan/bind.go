@@ -5,13 +5,14 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/preset"
 )
 
 // keepDropping has the provider go on dropping thinking that was written on top of what a pour, or the client, has
 // changed since: the instruction holds for one request only.
 func (dr *Draft) keepDropping() {
-	q := dr.Query
-	if !q.Env.DropBlock || !q.Model.Binds || !poured(dr.InForce) && !dr.Meter.Drops {
+	in := dr.Input
+	if !in.DropBlock || !in.Model.Binds || !poured(dr.InForce) && !dr.Meter.Drops {
 		return
 	}
 	dr.LetDrop()
@@ -28,15 +29,15 @@ func poured(ds []decant.Decision) bool {
 // may change: the model binds it, and neither is the account known for not enforcing that nor has the client
 // asked the provider to drop what does not fit.
 func (dr *Draft) Bound() bool {
-	q := dr.Query
-	if !q.Model.Binds || q.Refs.Conv.Thinking == decant.ThinkingOff {
+	in := dr.Input
+	if !in.Model.Binds || in.Conv.Thinking == decant.ThinkingOff {
 		return false
 	}
-	switch q.Unfit() {
+	switch in.Unfit() {
 	case dialect.UnfitDropped:
 		return false
 	case dialect.UnfitUnsaid:
-		if q.Known.Says(TopicBinding, q.Env.Now()) == Unenforced {
+		if in.Known.Says(TopicBinding, in.Now()) == Unenforced {
 			return false
 		}
 	}
@@ -45,9 +46,9 @@ func (dr *Draft) Bound() bool {
 
 // Account returns the account that the request is for: the one that answered the conversation last, if the
 // request goes to the same provider. It is nil while nobody has answered.
-func (q *Input) Account(m *Meter) *Account {
+func (in *Input) Account(m *Meter, set *preset.Preset) *Account {
 	who := m.Account
-	if who == nil || !q.Model.Binds && q.Request.Asker == nil && !q.Preset.Native.Compaction.On() || who.Upstream != AccountName(q.Request.Upstream) && q.Request.Upstream != "" {
+	if who == nil || !in.Model.Binds && in.Asker == nil && !set.Native.Compaction.On() || who.Upstream != AccountName(in.Upstream) && in.Upstream != "" {
 		return nil
 	}
 	return who

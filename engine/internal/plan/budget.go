@@ -10,32 +10,32 @@ import (
 // tighten makes pours come earlier and go deeper when a budget would nearly be spent with the request, unless the
 // fixed part leaves no room for that.
 func (a *attempt) tighten(ctx context.Context) {
-	q := a.dr.Query
-	if len(q.Request.Budgets) == 0 {
+	in := a.dr.Input
+	if len(in.Budgets) == 0 {
 		return
 	}
 	id := ""
-	if q.Match.Stored != nil {
-		id = q.Match.Stored.Key.ID
+	if in.Match.Stored != nil {
+		id = in.Match.Stored.Key.ID
 	}
 	if !a.by.Purse.Tight(ctx, a.dr.Reservation(id)) {
 		return
 	}
-	p := eager(q.Preset, q.Model.Window)
-	if l, err := limitsOf(q, p); err == nil {
-		q.Preset, q.Limits, q.Pressed = p, l, true
+	p := eager(a.dr.Preset, in.Model.Window)
+	if l, err := a.dr.limitsBy(p); err == nil {
+		a.dr.Preset, a.dr.Limits, a.dr.Pressed = p, l, true
 	}
 }
 
-// limitsOf returns the limits of a request by a preset. The second stage of one that leaves it to the provider counts
+// limitsBy returns the limits of the request by a preset. The second stage of one that leaves it to the provider counts
 // where the provider can be asked.
-func limitsOf(q *Input, set *preset.Preset) (policy.Limits, error) {
-	if n := set.Native; n.Route == preset.RouteNative && n.Compaction.On() && (Compacts(q) || q.Pauses()) {
+func (dr *Draft) limitsBy(set *preset.Preset) (policy.Limits, error) {
+	if n := set.Native; n.Route == preset.RouteNative && n.Compaction.On() && (dr.compacts() || dr.Pauses()) {
 		staged := *set
 		staged.Native.Route = preset.RouteAuto
 		set = &staged
 	}
-	return policy.LimitsFor(q.Model, set, q.Fixed, q.Refs.Conv.MaxOutput)
+	return policy.LimitsFor(dr.Model, set, dr.Fixed, dr.Conv.MaxOutput)
 }
 
 // pressing returns the early pours with which a budget that is nearly spent is stretched.

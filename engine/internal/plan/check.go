@@ -10,16 +10,16 @@ import (
 
 // check says what is wrong with the view that a route made, nil when it may leave.
 func (p *Pour) check(why policy.Reason, unsure bool) error {
-	q := p.Draft.Query
+	in := p.Draft.Input
 	if err := p.lawful(unsure); err != nil {
 		return err
 	}
 	n := p.Draft.Size(p.Draft.View)
-	if bytes := p.Draft.Bytes(); bytes > q.MaxBytes {
-		return fmt.Errorf("%d bytes, the API takes %d: %w", bytes, q.MaxBytes, errTooLarge)
+	if bytes := p.Draft.Bytes(); bytes > in.MaxBytes {
+		return fmt.Errorf("%d bytes, the API takes %d: %w", bytes, in.MaxBytes, errTooLarge)
 	}
 	if why != policy.Refusal {
-		if most := q.Limits.Must(); n > most {
+		if most := p.Draft.Limits.Must(); n > most {
 			return fmt.Errorf("%d tokens, the window leaves %d: %w", n, most, errTooLarge)
 		}
 		if !p.pays(why) {
@@ -33,8 +33,8 @@ func (p *Pour) check(why policy.Reason, unsure bool) error {
 // pays reports whether the pour frees as much as a pour has to. Both sizes are estimates: one that was
 // reported and one that was not would not compare.
 func (p *Pour) pays(why policy.Reason) bool {
-	before := p.Draft.Query.Fixed + p.Draft.Meter.Scale(p.Draft.Estimate(p.Draft.Before, decant.Ref{}))
-	after := p.Draft.Query.Fixed + p.Draft.Meter.Scale(p.Draft.Estimate(p.Draft.View, decant.Ref{}))
+	before := p.Draft.Fixed + p.Draft.Meter.Scale(p.Draft.Estimate(p.Draft.Before, decant.Ref{}))
+	after := p.Draft.Fixed + p.Draft.Meter.Scale(p.Draft.Estimate(p.Draft.View, decant.Ref{}))
 	return policy.Pays(why, before, after)
 }
 
@@ -42,10 +42,10 @@ func (p *Pour) pays(why policy.Reason) bool {
 // own request stays the client's; what the pour adds to it is refused. Where it is unsure whether thinking is
 // bound, the provider says so.
 func (p *Pour) lawful(unsure bool) error {
-	q := p.Draft.Query
-	rules := legal.RulesFor(legal.ForFormat(q.Request.Prompt.API()), q.Model, q.Refs.Conv.Thinking)
-	rules.Binds, rules.Automatic = rules.Binds && !unsure && p.Draft.Bound(), q.Refs.Conv.Cache != ""
-	before, err := decant.Replay(q.Refs.Conv, decant.Sent(p.Draft.InForce))
+	in := p.Draft.Input
+	rules := legal.RulesFor(legal.ForFormat(in.Prompt.API()), in.Model, in.Conv.Thinking)
+	rules.Binds, rules.Automatic = rules.Binds && !unsure && p.Draft.Bound(), in.Conv.Cache != ""
+	before, err := decant.Replay(in.Conv, decant.Sent(p.Draft.InForce))
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (p *Pour) lawful(unsure bool) error {
 			return v
 		}
 	}
-	if q.Refs.Conv.Thinking == decant.ThinkingManual && thoughtless(p.Draft.View) && !thoughtless(p.Draft.Before) {
+	if in.Conv.Thinking == decant.ThinkingManual && thoughtless(p.Draft.View) && !thoughtless(p.Draft.Before) {
 		return fmt.Errorf("the turn would not start with thinking: %w", decant.ErrIllegal)
 	}
 	return nil

@@ -22,8 +22,8 @@ func recording(last int) []decant.Decision {
 func requested(t *testing.T, change func(*decant.Conversation)) *Pour {
 	t.Helper()
 	p := halfMegabyte(t)
-	change(p.Draft.Query.Refs.Conv)
-	before, err := decant.Replay(p.Draft.Query.Refs.Conv, nil)
+	change(p.Draft.Conv)
+	before, err := decant.Replay(p.Draft.Conv, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,18 +55,18 @@ func TestWhatMayLeave(t *testing.T) {
 		split = 90 // and one up to here leaves a result without its call
 	)
 	plain := halfMegabyte(t)
-	tokens := func(less int) func(*Input, int, int) {
-		return func(q *Input, n, _ int) { q.Limits = policy.Limits{Window: n - less + 1000, Reserve: 1000} }
+	tokens := func(less int) func(*Draft, int, int) {
+		return func(dr *Draft, n, _ int) { dr.Limits = policy.Limits{Window: n - less + 1000, Reserve: 1000} }
 	}
-	half := func(q *Input, n, _ int) { tokens(n/2)(q, n, 0) }
-	bytes := func(less int) func(*Input, int, int) {
-		return func(q *Input, _, n int) { q.MaxBytes = n - less }
+	half := func(dr *Draft, n, _ int) { tokens(n/2)(dr, n, 0) }
+	bytes := func(less int) func(*Draft, int, int) {
+		return func(dr *Draft, _, n int) { dr.MaxBytes = n - less }
 	}
 	for name, c := range map[string]struct {
-		request func(*decant.Conversation)        // changes what the client has sent; nil: nothing
-		last    int                               // message that the record of the pour covers; 0: it changes nothing
-		limits  func(q *Input, tokens, bytes int) // for a view of so many tokens and bytes; nil: there is room for all
-		why     policy.Reason                     // empty: the window demands it
+		request func(*decant.Conversation)         // changes what the client has sent; nil: nothing
+		last    int                                // message that the record of the pour covers; 0: it changes nothing
+		limits  func(dr *Draft, tokens, bytes int) // for a view of so many tokens and bytes; nil: there is room for all
+		why     policy.Reason                      // empty: the window demands it
 		want    error
 	}{
 		"legal":                         {last: whole},
@@ -94,17 +94,17 @@ func TestWhatMayLeave(t *testing.T) {
 		"nothing, after a refusal":      {why: policy.Refusal},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, q := plain.copy(), *plain.Draft.Query
-			if p.Draft.Query = &q; c.request != nil {
+			p, in := plain.copy(), *plain.Draft.Input
+			if p.Draft.Input = &in; c.request != nil {
 				p = requested(t, c.request)
 			}
-			p.Draft.Query.Limits = policy.Limits{Window: 1_000_000, Reserve: 1000}
+			p.Draft.Limits = policy.Limits{Window: 1_000_000, Reserve: 1000}
 			if err := p.Draft.Add(recording(c.last)); err != nil {
 				t.Fatal(err)
 			}
 			n, body := p.Draft.Size(p.Draft.View), sizeOfBody(t, p)
 			if c.limits != nil {
-				c.limits(p.Draft.Query, n, body)
+				c.limits(p.Draft, n, body)
 			}
 			why := c.why
 			if why == "" {

@@ -10,7 +10,7 @@ import (
 
 // clearRoute is earlyRoute for bound thinking in an open round: the provider leaves out what is old.
 func clearRoute(ctx context.Context, p *Pour, _ int) error {
-	return p.clear(ctx, p.Draft.Query.Preset.EarlyPours.Settled())
+	return p.clear(ctx, p.Draft.Preset.EarlyPours.Settled())
 }
 
 // clearDeepRoute is clearRoute for when the window demands a pour: first with as large a tail as other pours
@@ -20,7 +20,7 @@ func clearDeepRoute(ctx context.Context, p *Pour, target int) error {
 	err := errPoor
 	for _, rule := range clearRules(p.Draft, target) {
 		*p.Draft = was
-		if err = p.clear(ctx, rule); err == nil && p.Draft.Query.Estimator.Messages(p.Draft.View.Messages) <= target {
+		if err = p.clear(ctx, rule); err == nil && p.Draft.Estimator.Messages(p.Draft.View.Messages) <= target {
 			return nil
 		}
 	}
@@ -29,11 +29,11 @@ func clearDeepRoute(ctx context.Context, p *Pour, target int) error {
 
 // clear adds the decisions of a clearing by a rule.
 func (p *Pour) clear(ctx context.Context, rule preset.EarlyPours) error {
-	q := p.Draft.Query
-	t, set := p.thinning(), *q.Preset
+	in := p.Draft.Input
+	t, set := p.thinning(), *p.Draft.Preset
 	set.EarlyPours = rule
 	t.Preset, t.Signed, t.Native = &set, true, true
-	t.Pinned = policy.AllPins(q.Refs.Conv, q.Preset, t.Pinned)
+	t.Pinned = policy.AllPins(in.Conv, p.Draft.Preset, t.Pinned)
 	ds := policy.Clear(ctx, live(p.Draft.View), t)
 	if len(ds) == 0 {
 		return errPoor
@@ -49,7 +49,7 @@ func (p *Pour) clear(ctx context.Context, rule preset.EarlyPours) error {
 
 // clearRules returns how much of what is old a necessary clearing keeps, most first.
 func clearRules(dr *Draft, target int) []preset.EarlyPours {
-	rule := dr.Query.Preset.EarlyPours.Settled()
+	rule := dr.Preset.EarlyPours.Settled()
 	if !rule.On() {
 		rule = preset.EarlyPours{}.Settled()
 	}
@@ -62,7 +62,7 @@ func clearRules(dr *Draft, target int) []preset.EarlyPours {
 
 // tailRounds returns how many of the newest rounds fit the tail that a pour to a target keeps.
 func tailRounds(dr *Draft, target int) (n int) {
-	share := dr.Query.Preset.Keep.Share
+	share := dr.Preset.Keep.Share
 	if share == 0 {
 		share = 0.2
 	}
@@ -70,7 +70,7 @@ func tailRounds(dr *Draft, target int) (n int) {
 	rounds := decant.Rounds(dr.View.Messages)
 	for n < len(rounds) {
 		r := rounds[len(rounds)-1-n]
-		if room -= dr.Query.Estimator.Messages(dr.View.Messages[r.Start:r.End]); room < 0 {
+		if room -= dr.Estimator.Messages(dr.View.Messages[r.Start:r.End]); room < 0 {
 			break
 		}
 		n++

@@ -15,7 +15,7 @@ func (dr *Draft) Clearing() (dialect.ProviderClearing, bool) {
 	if native == nil {
 		return nil, true
 	}
-	return dr.Query.clearingBy(dr.View, native)
+	return dr.clearingBy(dr.View, native)
 }
 
 // Sent returns what goes to the provider: the view with everything that the provider leaves out.
@@ -23,7 +23,7 @@ func (dr *Draft) Sent() (*decant.Conversation, error) {
 	if decant.NativeIn(dr.InForce, dr.Made) == nil {
 		return dr.View, nil
 	}
-	return decant.Replay(dr.Query.Refs.Conv, decant.Sent(slices.Concat(dr.InForce, dr.Made)))
+	return decant.Replay(dr.Conv, decant.Sent(slices.Concat(dr.InForce, dr.Made)))
 }
 
 // withClearing returns a body that asks for the clearing of the view.
@@ -44,11 +44,11 @@ func (dr *Draft) NeededBetas() []string {
 	if c, _ := dr.Clearing(); c != nil && c.Beta() != "" {
 		out = append(out, c.Beta())
 	}
-	if d, ok := dr.Query.Request.Prompt.Dialect.(dialect.Compacter); ok && dialect.Summarised(dr.View) && !carried(dr) {
+	if d, ok := dr.Prompt.Dialect.(dialect.Compacter); ok && dialect.Summarised(dr.View) && !carried(dr) {
 		out = append(out, d.CompactionBeta())
 	}
 	if r := Rules(dr); r.Any() {
-		out = append(out, dr.Query.Request.Prompt.Dialect.(dialect.Pauser).RuleBetas(r)...)
+		out = append(out, dr.Prompt.Dialect.(dialect.Pauser).RuleBetas(r)...)
 	}
 	return slices.Compact(out)
 }
@@ -56,21 +56,21 @@ func (dr *Draft) NeededBetas() []string {
 // suspend takes decisions out of the request that the provider cannot carry out in it, or whose summary it would refuse:
 // it goes out whole.
 func (dr *Draft) suspend() error {
-	q := dr.Query
+	in := dr.Input
 	native, summarised := decant.NativeIn(dr.InForce), dialect.Summarised(dr.View)
 	if native == nil && !summarised {
 		return nil
 	}
 	if native != nil {
-		_, ok := q.clearingBy(dr.View, native)
-		if ok = ok && !q.AsksForEditing() && q.Editable(); ok {
+		_, ok := in.clearingBy(dr.View, native)
+		if ok = ok && !in.AsksForEditing() && in.Editable(); ok {
 			native = nil
 		}
 	}
 	if carried(dr) {
-		summarised = !q.carries()
+		summarised = !in.carries()
 	} else {
-		summarised = summarised && !q.Compactable()
+		summarised = summarised && !in.Compactable()
 	}
 	if native == nil && !summarised {
 		return nil
@@ -84,7 +84,7 @@ func (dr *Draft) suspend() error {
 		}
 	}
 	dr.InForce = stay
-	v, err := decant.Replay(q.Refs.Conv, dr.InForce)
+	v, err := decant.Replay(in.Conv, dr.InForce)
 	if err != nil {
 		return err
 	}
@@ -95,23 +95,23 @@ func (dr *Draft) suspend() error {
 // Rules returns what the request asks the provider to do with its prompt by itself. A summary that came in place of an answer
 // goes with no request that does not ask for the next one; where nobody would go on behind it, at a size that is never reached.
 func Rules(dr *Draft) (r dialect.Rules) {
-	q := dr.Query
+	in := dr.Input
 	has := carried(dr)
-	if !has && (q.Demand.Unedit || !dr.Pausing && !q.Slides()) {
+	if !has && (in.Demand.Unedit || !dr.Pausing && !dr.Slides()) {
 		return r
 	}
-	if q.Slides() && decant.NativeIn(dr.InForce, dr.Made) == nil {
-		e := q.Preset.Native.Editing
+	if dr.Slides() && decant.NativeIn(dr.InForce, dr.Made) == nil {
+		e := dr.Preset.Native.Editing
 		r.Results, r.KeepCalls, r.Least = e.Tokens, e.KeepCalls, e.Least
-		if q.Refs.Conv.Thinking.On() {
+		if in.Conv.Thinking.On() {
 			r.Thinking = e.KeepThinking
 		}
 	}
 	switch {
-	case q.Pauses() && !(dr.Bound() && q.Refs.Conv.OpenRound()) && (has || dr.Pausing || serves(dr)):
-		r.Summary, r.Instructions = threshold(dr), q.Preset.Summary.Instructions
+	case dr.Pauses() && !(dr.Bound() && in.Conv.OpenRound()) && (has || dr.Pausing || serves(dr)):
+		r.Summary, r.Instructions = threshold(dr), dr.Preset.Summary.Instructions
 	case has:
-		r.Summary = q.Model.Window
+		r.Summary = in.Model.Window
 	}
 	return r
 }
@@ -119,14 +119,14 @@ func Rules(dr *Draft) (r dialect.Rules) {
 // serves reports whether a summary would leave less to send, where the provider may find that the time for one has come: something
 // stands before what stays.
 func serves(dr *Draft) bool {
-	return dr.Outcome.Before <= threshold(dr) || len(dr.View.Messages) > dr.Query.Preset.Keep.Messages+1
+	return dr.Outcome.Before <= threshold(dr) || len(dr.View.Messages) > dr.Preset.Keep.Messages+1
 }
 
 // threshold returns the size at which the model pauses behind a summary: that of the second stage, or less where a pour is due
 // before.
 func threshold(dr *Draft) int {
-	n := dr.Query.Preset.Native.Compaction.Tokens
-	if t := dr.Query.Limits.Trigger; t > 0 {
+	n := dr.Preset.Native.Compaction.Tokens
+	if t := dr.Limits.Trigger; t > 0 {
 		n = min(n, t)
 	}
 	return n
@@ -134,7 +134,7 @@ func threshold(dr *Draft) int {
 
 // carried reports whether the view begins with a summary behind which the model has paused.
 func carried(dr *Draft) bool {
-	d, ok := dr.Query.Request.Prompt.Dialect.(dialect.Pauser)
+	d, ok := dr.Prompt.Dialect.(dialect.Pauser)
 	return ok && dialect.Summarised(dr.View) && d.Unsigned(dr.View.Messages[0].Blocks[0].Text())
 }
 
@@ -144,5 +144,5 @@ func withRules(dr *Draft, body []byte) ([]byte, error) {
 	if !r.Any() {
 		return body, nil
 	}
-	return dr.Query.Request.Prompt.Dialect.(dialect.Pauser).Rule(body, r) // there are none otherwise
+	return dr.Prompt.Dialect.(dialect.Pauser).Rule(body, r) // there are none otherwise
 }

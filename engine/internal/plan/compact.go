@@ -27,14 +27,13 @@ var compacting = route{name: RouteCompacted, carry: compactRoute}
 
 // compacts reports whether the provider can be asked for a summary in a pour for a reason.
 func compacts(p *Pour, why policy.Reason) bool {
-	q := p.Draft.Query
-	return why == policy.Necessary && !p.quick && Compacts(q) && len(p.Draft.Suspended) == 0 && p.Draft.Outcome.Before < q.Limits.Window
+	return why == policy.Necessary && !p.quick && p.Draft.compacts() && len(p.Draft.Suspended) == 0 && p.Draft.Outcome.Before < p.Draft.Limits.Window
 }
 
-// Compacts reports whether the provider of a request can and may be asked for a summary.
-func Compacts(q *Input) bool {
-	return q.Request.Asker != nil && !q.Request.Observed && !q.Request.Count &&
-		q.Preset.Native.Route != preset.RouteLocal && q.Compactable() && !q.AsksForEditing()
+// compacts reports whether the provider of a request can and may be asked for a summary.
+func (dr *Draft) compacts() bool {
+	return dr.Asker != nil && !dr.Observed && !dr.Count &&
+		dr.Preset.Native.Route != preset.RouteLocal && dr.Compactable() && !dr.AsksForEditing()
 }
 
 // share is the share of the time for a pour that a provider's summary may take: the next route needs the rest.
@@ -42,7 +41,7 @@ const share = 0.75
 
 // compactRoute carries out compacting.
 func compactRoute(ctx context.Context, p *Pour, target int) error {
-	q := p.Draft.Query
+	in := p.Draft.Input
 	sent, err := p.Draft.Sent()
 	if err != nil {
 		return err
@@ -54,15 +53,15 @@ func compactRoute(ctx context.Context, p *Pour, target int) error {
 	if cut == 0 || !fits(p.Draft, sent.With(sent.Messages[:cut])) {
 		return errNoRoute
 	}
-	d := q.Request.Prompt.Dialect.(dialect.Compacter)
-	body, err := q.Request.Prompt.Doc.Render(q.Refs.InRequest(marked(q.Refs.Conv, sent.With(sent.Messages[:cut]))))
+	d := in.Prompt.Dialect.(dialect.Compacter)
+	body, err := in.Prompt.Doc.Render(in.Refs.InRequest(marked(in.Conv, sent.With(sent.Messages[:cut]))))
 	if err != nil {
 		return fmt.Errorf("write the request for a summary: %w", err)
 	}
-	limited, cancel := context.WithTimeout(ctx, patience(ctx, q.Preset.Summary.Timeout.Settled().Foreground))
+	limited, cancel := context.WithTimeout(ctx, patience(ctx, p.Draft.Preset.Summary.Timeout.Settled().Foreground))
 	defer cancel()
-	a, err := q.Request.Asker.Ask(limited, summaryCause(q), &provider.Request{
-		Model: q.Refs.Conv.Model, Body: d.AskCompaction(body, instructions(q.Preset)), Betas: append(slices.Clone(q.Request.Betas), d.CompactionBeta()),
+	a, err := in.Asker.Ask(limited, summaryCause(in), &provider.Request{
+		Model: in.Conv.Model, Body: d.AskCompaction(body, instructions(p.Draft.Preset)), Betas: append(slices.Clone(in.Betas), d.CompactionBeta()),
 	})
 	if err != nil {
 		return fmt.Errorf("ask for a summary: %w", err)
@@ -78,25 +77,25 @@ func compactRoute(ctx context.Context, p *Pour, target int) error {
 // it whole in an earlier request, or there is room for all that an estimate may be wrong by.
 func fits(dr *Draft, view *decant.Conversation) bool {
 	const margin = 1.25
-	q := dr.Query
-	if dr.Anchored() && decant.NativeIn(dr.InForce) == nil && view.Messages[len(view.Messages)-1].Number <= q.Match.State.Chain[dr.Meter.Length-1].Message {
+	in := dr.Input
+	if dr.Anchored() && decant.NativeIn(dr.InForce) == nil && view.Messages[len(view.Messages)-1].Number <= in.Match.State.Chain[dr.Meter.Length-1].Message {
 		return true
 	}
-	return margin*float64(q.Fixed+dr.Weighed(view)) < float64(q.Limits.Window)
+	return margin*float64(in.Fixed+dr.Weighed(view)) < float64(dr.Limits.Window)
 }
 
 // replace puts a provider's summary in the place of all messages before one, and behind the newest what it lacks.
 func replace(ctx context.Context, p *Pour, tail int, s dialect.ProviderSummary, u decant.Usage) error {
-	q := p.Draft.Query
-	c := q.Refs.Conv
+	in := p.Draft.Input
+	c := in.Conv
 	covered := c.Messages[:c.Index(tail)]
-	paid := q.Price(u, cost.Terms{At: q.Env.Now()})
+	paid := in.Price(u, cost.Terms{At: in.Now()})
 	cp := &decant.Checkpoint{
 		From: covered[0].Number, To: covered[len(covered)-1].Number, Messages: len(covered), Placement: decant.PlaceFirst, Rung: decant.RungNative,
-		Source: s.Source, Summary: secret.Mask(s.Text), Original: q.Estimator.Messages(covered), Compressed: q.Estimator.Count(s.Text), CostUSD: float64(paid) / 1e9,
+		Source: s.Source, Summary: secret.Mask(s.Text), Original: in.Estimator.Messages(covered), Compressed: in.Estimator.Count(s.Text), CostUSD: float64(paid) / 1e9,
 	}
 	f := policy.Foreign{Conversation: c, View: p.Draft.View, Covered: covered, Text: s.Text}
-	o := p.planOptions(q.Limits.Target)
+	o := p.planOptions(p.Draft.Limits.Target)
 	f.Prove(ctx, cp, o)
 	ds := []decant.Decision{{
 		Kind: decant.Cover, Reduction: decant.ReductionCheckpoint, Reason: "summarised by the provider", Before: cp.Original, After: cp.Compressed, Checkpoint: cp,
@@ -113,10 +112,10 @@ func patience(ctx context.Context, most time.Duration) time.Duration {
 }
 
 // summaryCause says on whose behalf the provider is asked.
-func summaryCause(q *Input) provider.Cause {
-	c := provider.Cause{Conversation: store.Key{Tenant: q.Request.Who.Tenant}, Upstream: q.Request.Upstream, Purpose: provider.ForCompaction}
-	if q.Match.Stored != nil {
-		c.Conversation = q.Match.Stored.Key
+func summaryCause(in *Input) provider.Cause {
+	c := provider.Cause{Conversation: store.Key{Tenant: in.Start.Tenant}, Upstream: in.Upstream, Purpose: provider.ForCompaction}
+	if in.Match.Stored != nil {
+		c.Conversation = in.Match.Stored.Key
 	}
 	return c
 }
@@ -135,13 +134,13 @@ func instructions(set *preset.Preset) string {
 // changes, which is what keeps thinking valid. Results that make tools known to the model stay.
 func summaryCut(dr *Draft, sent *decant.Conversation, target int) int {
 	ms := sent.Messages
-	last, room := newestKept(ms, dr.Query.Preset.Keep), int(keepShare(dr)*float64(target))
+	last, room := newestKept(ms, dr.Preset.Keep), int(keepShare(dr)*float64(target))
 	best, size, from := 0, 0, len(ms)                    // the tail that begins there was sized
 	for _, i := range slices.Backward(decant.Cuts(ms)) { // the shortest tail first
 		if i > last || i < 1 {
 			continue
 		}
-		size, from = size+dr.Query.Estimator.Messages(ms[i:from]), i
+		size, from = size+dr.Estimator.Messages(ms[i:from]), i
 		if best > 0 && size > room {
 			break
 		}
@@ -169,7 +168,7 @@ func newestKept(ms []decant.Message, keep preset.Keep) int {
 // keepShare returns the share of a target that a pour keeps of the newest messages, besides those that a
 // preset counts.
 func keepShare(dr *Draft) float64 {
-	switch k := dr.Query.Preset.Keep; {
+	switch k := dr.Preset.Keep; {
 	case k.Share > 0:
 		return k.Share
 	case k.Messages+k.Turns > 0:

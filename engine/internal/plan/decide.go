@@ -43,39 +43,39 @@ type attempt struct {
 }
 
 func (a *attempt) decide(ctx context.Context) (behind bool, fault error) {
-	q := a.dr.Query
+	in := a.dr.Input
 	if err := a.arrive(ctx); err != nil {
 		return false, err
 	}
 	a.dr.Outcome.Before = a.dr.Size(a.dr.View)
 	a.dr.Outcome.After = a.dr.Outcome.Before
-	l, err := limitsOf(q, q.Preset)
-	q.Limits = l.Answered(q.Preset, answersIn(a.dr.View), q.Fixed, a.dr.Outcome.Before-q.Fixed)
+	l, err := a.dr.limitsBy(a.dr.Preset)
+	a.dr.Limits = l.Answered(a.dr.Preset, answersIn(a.dr.View), in.Fixed, a.dr.Outcome.Before-in.Fixed)
 	if err != nil {
 		return false, err
 	}
 	a.tighten(ctx)
-	if q.Demand.Reason == "" && a.dr.Unsure() && a.awaited(ctx) { // what the provider has reported since
+	if in.Demand.Reason == "" && a.dr.Unsure() && a.awaited(ctx) { // what the provider has reported since
 		return true, nil
 	}
 	if done, err := a.yield(ctx); done || err != nil {
 		return false, err
 	}
-	p := &Pour{Draft: a.dr, Summarizer: q.Request.Summarizer}
-	reason := q.Demand.Reason
-	if reason == "" && (!q.Match.Repeats() || q.Demand.Unedit) {
+	p := &Pour{Draft: a.dr, Summarizer: in.Summarizer}
+	reason := in.Demand.Reason
+	if reason == "" && (!in.Match.Repeats() || in.Demand.Unedit) {
 		reason = policy.Ask(p)
 	}
 	switch {
 	case reason == "":
 		return false, nil
-	case q.Demand.Reason == "" && a.overtook(ctx):
+	case in.Demand.Reason == "" && a.overtook(ctx):
 		return true, nil
 	}
 	if err := p.Make(ctx, reason); err != nil {
 		return false, err
 	}
-	return false, recaller{a}.again(ctx, q.Limits.Trigger-a.dr.Outcome.After)
+	return false, recaller{a}.again(ctx, a.dr.Limits.Trigger-a.dr.Outcome.After)
 }
 
 // answersIn returns how many answers of the model a view has.
@@ -112,24 +112,24 @@ func (a *attempt) arrive(ctx context.Context) error {
 func (a *attempt) awaited(ctx context.Context) bool {
 	ctx, cancel := a.by.Patience.Waiting(ctx)
 	defer cancel()
-	return a.by.Wait(ctx, a.dr.Query.Request.Who)
+	return a.by.Wait(ctx, a.dr.Start)
 }
 
 // overtook waits for archives of the conversation that are under way, and reports whether there were
 // any, or one has ended since the conversation was looked at. A pour must know all of it, and that this
 // request is not the same again.
 func (a *attempt) overtook(ctx context.Context) bool {
-	q, m := a.dr.Query, a.dr.Query.Match
+	in, m := a.dr.Input, a.dr.Match
 	if a.awaited(ctx) {
 		return true
 	}
 	ctx, cancel := a.by.Patience.Optional(ctx)
 	defer cancel()
-	l := match.Best(a.by.Cache.From(q.Request.Who), q.Request.Prompt)
+	l := match.Best(a.by.Cache.From(in.Start), in.Prompt)
 	switch {
 	case m.Stored == nil:
 		return l != nil
-	case l != nil && l.SharedWhole(q.Request.Prompt) > m.Known():
+	case l != nil && l.SharedWhole(in.Prompt) > m.Known():
 		return true
 	case m.Relation == match.Forks: // wherever its parent has gone since
 		return false
@@ -144,8 +144,8 @@ func (a *attempt) overtook(ctx context.Context) bool {
 // assistant, which nothing was written on top of. What was seen before stays as it was, and so does what there
 // is no time for.
 func (a *attempt) firstSight(ctx context.Context) error {
-	q := a.dr.Query
-	ctx, cancel := context.WithTimeout(ctx, q.Env.OptionalTimeout)
+	in := a.dr.Input
+	ctx, cancel := context.WithTimeout(ctx, in.OptionalTimeout)
 	defer cancel()
 	last := len(a.dr.View.Messages) - 1
 	for last >= 0 && a.dr.View.Messages[last].Role != decant.RoleAssistant {
@@ -156,7 +156,7 @@ func (a *attempt) firstSight(ctx context.Context) error {
 	}
 	var ds []decant.Decision
 	isNew := a.news()
-	for _, d := range policy.FirstSight(ctx, a.dr.View.With(a.dr.View.Messages[last:]), q.Preset, q.Estimator) {
+	for _, d := range policy.FirstSight(ctx, a.dr.View.With(a.dr.View.Messages[last:]), a.dr.Preset, in.Estimator) {
 		if isNew(d.Target.Ref) {
 			ds = append(ds, d)
 		}
@@ -166,22 +166,22 @@ func (a *attempt) firstSight(ctx context.Context) error {
 
 // news returns what reports whether the block with a reference is not in the store yet.
 func (a *attempt) news() func(decant.Ref) bool {
-	q, m := a.dr.Query, a.dr.Query.Match
+	in, m := a.dr.Input, a.dr.Match
 	if m.Stored == nil {
 		return func(decant.Ref) bool { return true }
 	}
 	fresh := map[decant.Ref]bool{}
 	for i := len(m.Entries) - 1; i >= 0 && m.Entries[i] < 0; i-- {
-		fresh[q.RefOf(i)] = true
+		fresh[in.RefOf(i)] = true
 	}
 	return func(ref decant.Ref) bool { return fresh[ref] }
 }
 
 // repeatPins repeats what was pinned after it had been cleared, in requests that bring something new.
 func (a *attempt) repeatPins() error {
-	q := a.dr.Query
-	if q.Match.Repeats() {
+	in := a.dr.Input
+	if in.Match.Repeats() {
 		return nil
 	}
-	return a.dr.Add(policy.RepeatPins(a.dr.View, policy.EarlyPour{Counter: q.Estimator, Transcript: q.Refs.Conv, Made: slices.Concat(a.dr.InForce, a.dr.Made)}))
+	return a.dr.Add(policy.RepeatPins(a.dr.View, policy.EarlyPour{Counter: in.Estimator, Transcript: in.Conv, Made: slices.Concat(a.dr.InForce, a.dr.Made)}))
 }

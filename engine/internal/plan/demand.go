@@ -4,6 +4,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/token"
 )
 
 // Demand is what a refusal of the provider demands of the next attempt.
@@ -20,4 +21,17 @@ type Demand struct {
 	Summary *dialect.ProviderSummary // that the model has written in place of an answer, nil: none
 	Unpause bool                     // it has written none, or is not to write another one
 	Paid    decant.Usage             // of the passes behind which it has paused
+}
+
+// Adjust takes over what the provider has said of the size of a request.
+func (f *Demand) Adjust(m *Meter) {
+	if f.Window > 0 {
+		m.Window = f.Window
+	}
+	if f.Factor > 0 {
+		m.Calibration = token.Calibration{Factor: min(max(f.Factor, 0.5), 2), Seen: m.Seen + 1}
+	}
+	if f.Reason == policy.Overflow {
+		m.Length = 0 // what was reported before has proved wrong
+	}
 }

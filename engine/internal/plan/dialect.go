@@ -6,16 +6,16 @@ import (
 )
 
 // Unfit returns what the client asks to be done with thinking that does not fit.
-func (q *Input) Unfit() dialect.Unfit {
-	if d, ok := q.Request.Prompt.Dialect.(dialect.Dropper); ok {
-		return d.Unfit(q.Request.Prompt.Doc)
+func (in *Input) Unfit() dialect.Unfit {
+	if d, ok := in.Prompt.Dialect.(dialect.Dropper); ok {
+		return d.Unfit(in.Prompt.Doc)
 	}
 	return dialect.UnfitUnsaid
 }
 
 // LetDrop has the provider drop thinking that does not fit. It reports false where it cannot be asked to.
 func (dr *Draft) LetDrop() bool {
-	p := dr.Query.Request.Prompt
+	p := dr.Prompt
 	d, ok := p.Dialect.(dialect.Dropper)
 	if !ok {
 		return false
@@ -33,8 +33,8 @@ func (dr *Draft) LetDrop() bool {
 
 // clearingBy returns what the provider has to be asked for so that the model reads the view, in which blocks were changed
 // by native decisions; see dialect.Clearer.
-func (q *Input) clearingBy(view *decant.Conversation, native func(id string) bool) (dialect.ProviderClearing, bool) {
-	if d, ok := q.Request.Prompt.Dialect.(dialect.Clearer); ok {
+func (in *Input) clearingBy(view *decant.Conversation, native func(id string) bool) (dialect.ProviderClearing, bool) {
+	if d, ok := in.Prompt.Dialect.(dialect.Clearer); ok {
 		return d.Clearing(view, native)
 	}
 	return nil, false

@@ -9,14 +9,17 @@ import (
 	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine/internal/match"
 	"github.com/decantdev/decant/policy"
-	"github.com/decantdev/decant/token"
+	"github.com/decantdev/decant/preset"
 )
 
-// A Draft is what would be sent for a query: the decisions in force, those that are new, and the view under all of them.
+// A Draft is what would be sent for an input: the decisions in force, those that are new, and the view under all of them.
 // Each route of a pour gets a copy, so that one which is refused leaves nothing behind.
 type Draft struct {
-	Query *Input
-	Meter Meter
+	*Input
+	Preset  *preset.Preset
+	Limits  policy.Limits
+	Pressed bool // a budget is nearly spent
+	Meter   Meter
 
 	InForce   []decant.Decision // committed before, as far as they concern the request
 	Withdrawn []decant.Decision // take back what was made for a tail that the request replaces
@@ -34,10 +37,10 @@ type Draft struct {
 }
 
 // NewDraft returns a draft under the decisions that are in force at a query's place, with some that are taken back there.
-func NewDraft(q *Input, m Meter, withdrawn []decant.Decision) (*Draft, error) {
-	dr := &Draft{Query: q, Meter: m, Withdrawn: withdrawn, InForce: q.Match.Applicable(q.Refs, withdrawn)}
+func NewDraft(in *Input, set *preset.Preset, m Meter, withdrawn []decant.Decision) (*Draft, error) {
+	dr := &Draft{Input: in, Preset: set, Meter: m, Withdrawn: withdrawn, InForce: in.Match.Applicable(in.Refs, withdrawn)}
 	dr.keepDropping()
-	v, err := decant.Replay(q.Refs.Conv, dr.InForce)
+	v, err := decant.Replay(in.Conv, dr.InForce)
 	if err != nil {
 		return nil, err
 	}
@@ -45,19 +48,18 @@ func NewDraft(q *Input, m Meter, withdrawn []decant.Decision) (*Draft, error) {
 	return dr, dr.suspend()
 }
 
-// Copy returns a copy that shares nothing which changes.
+// Copy returns a copy. What it shares with the draft does not change.
 func (dr *Draft) Copy() *Draft {
-	q, d := *dr.Query, *dr
-	d.Query = &q
-	return &d
+	out := *dr
+	return &out
 }
 
 // Decisions returns how many decisions the conversation has.
-func (q *Input) Decisions() int {
-	if q.Match.State == nil {
+func (in *Input) Decisions() int {
+	if in.Match.State == nil {
 		return 0
 	}
-	return len(q.Match.State.Decisions)
+	return len(in.Match.State.Decisions)
 }
 
 // Add makes decisions of this draft and brings the view up to date.
@@ -69,7 +71,7 @@ func (dr *Draft) Add(ds []decant.Decision) error {
 		return err
 	}
 	all := append(dr.Made[:len(dr.Made):len(dr.Made)], ds...)
-	v, err := decant.Replay(dr.Query.Refs.Conv, append(dr.InForce[:len(dr.InForce):len(dr.InForce)], all...))
+	v, err := decant.Replay(dr.Conv, append(dr.InForce[:len(dr.InForce):len(dr.InForce)], all...))
 	if err != nil {
 		return fmt.Errorf("apply decisions: %w", err)
 	}
@@ -97,7 +99,7 @@ func (dr *Draft) Record(r *decant.Checkpoint) error {
 			d.Checkpoint, d.After = &cp, cp.Compressed
 		}
 	}
-	v, err := decant.Replay(dr.Query.Refs.Conv, slices.Concat(dr.InForce, made))
+	v, err := decant.Replay(dr.Conv, slices.Concat(dr.InForce, made))
 	if err != nil {
 		return fmt.Errorf("apply decisions: %w", err)
 	}
@@ -111,11 +113,11 @@ func (dr *Draft) Name(ds []decant.Decision) error {
 	group := dr.PourID
 	if group == "" {
 		var err error
-		if group, err = dr.Query.Env.IDs.Next(); err != nil {
+		if group, err = dr.IDs.Next(); err != nil {
 			return err
 		}
 	}
-	now := dr.Query.Env.Now().UTC()
+	now := dr.Now().UTC()
 	for i := range ds {
 		ds[i].ID = fmt.Sprintf("%s.%d", group, len(dr.Made)+i+1)
 		ds[i].Pour, ds[i].Created = dr.PourID, now
@@ -125,15 +127,15 @@ func (dr *Draft) Name(ds []decant.Decision) error {
 
 // Render returns the bytes of the view: the request's own body when nothing is different.
 func (dr *Draft) Render() ([]byte, error) {
-	q := dr.Query
+	in := dr.Input
 	if len(dr.InForce)+len(dr.Made) == 0 {
-		return withRules(dr, dr.withParams(q.Request.Body))
+		return withRules(dr, dr.withParams(in.Body))
 	}
 	sent, err := dr.Sent()
 	if err != nil {
 		return nil, err
 	}
-	body, err := q.Request.Prompt.Doc.Render(q.Refs.InRequest(policy.MarkView(sent, dr.View, q.Refs.Conv, slices.Concat(dr.InForce, dr.Made))))
+	body, err := in.Prompt.Doc.Render(in.Refs.InRequest(policy.MarkView(sent, dr.View, in.Conv, slices.Concat(dr.InForce, dr.Made))))
 	if err != nil {
 		return nil, fmt.Errorf("render: %w", err)
 	}
@@ -148,7 +150,7 @@ func (dr *Draft) withParams(body []byte) []byte {
 	if dr.Params == nil {
 		return body
 	}
-	return dr.Query.Request.Prompt.Dialect.(dialect.Dropper).WithParams(body, dr.Params) // which has made them
+	return dr.Prompt.Dialect.(dialect.Dropper).WithParams(body, dr.Params) // which has made them
 }
 
 // Poured reports whether something was changed that had been sent before.
@@ -168,8 +170,8 @@ type Outcome struct {
 
 // Bytes returns about how large the body will be. It is exact when nothing was decided.
 func (dr *Draft) Bytes() int {
-	n := len(dr.Query.Request.Body)
-	if n <= dr.Query.MaxBytes || len(dr.InForce)+len(dr.Made) == 0 {
+	n := len(dr.Body)
+	if n <= dr.MaxBytes || len(dr.InForce)+len(dr.Made) == 0 {
 		return n
 	}
 	body, err := dr.Render()
@@ -182,15 +184,15 @@ func (dr *Draft) Bytes() int {
 // ChangedSince reports whether the conversation is another one than when its last pours were not
 // worth it: another model, other tools, or a twentieth of the window more of it.
 func (dr *Draft) ChangedSince() bool {
-	q := dr.Query
-	h := &q.Match.State.Head
-	return h.Model != q.Refs.Conv.Model || h.Fixed != q.Refs.Conv.Fixed.Version ||
-		dr.Meter.Poor == 0 || dr.Outcome.Before > dr.Meter.Poor+q.Limits.Window/20
+	in := dr.Input
+	h := &in.Match.State.Head
+	return h.Model != in.Conv.Model || h.Fixed != in.Conv.Fixed.Version ||
+		dr.Meter.Poor == 0 || dr.Outcome.Before > dr.Meter.Poor+dr.Limits.Window/20
 }
 
 // OnHold reports whether pours have been put off until somebody releases the conversation.
 func (dr *Draft) OnHold() bool {
-	m := dr.Query.Match
+	m := dr.Match
 	if m.Relation != match.Forks && m.Relation != match.Returns {
 		return m.State != nil && m.State.Head.Hold
 	}
@@ -200,51 +202,32 @@ func (dr *Draft) OnHold() bool {
 // Idle returns the time since the request before was made, or a call of ours kept warm what it had left in the cache. Cache
 // entries live from there on.
 func (dr *Draft) Idle() time.Duration {
-	q, was := dr.Query, before(dr)
+	in, was := dr.Input, before(dr)
 	switch {
 	case was.IsZero():
 		return 0
-	case q.Warmed.After(was):
-		was = q.Warmed
+	case in.Warmed.After(was):
+		was = in.Warmed
 	}
-	return q.Request.Begun.Sub(was)
+	return in.Begun.Sub(was)
 }
 
 // Kept reports whether the client would find expired what the request before has left in the cache for so long, had no call
 // of ours kept it warm.
 func Kept(dr *Draft, life time.Duration) bool {
-	q, was := dr.Query, before(dr)
-	return !was.IsZero() && q.Warmed.After(was) && q.Request.Begun.Sub(was) >= life
+	in, was := dr.Input, before(dr)
+	return !was.IsZero() && in.Warmed.After(was) && in.Begun.Sub(was) >= life
 }
 
 // before returns when the request before was made, zero where there was none.
 func before(dr *Draft) time.Time {
-	if at := dr.Meter.Newest.Client.At; !at.IsZero() || dr.Query.Match.State == nil {
+	if at := dr.Meter.Newest.Client.At; !at.IsZero() || dr.Match.State == nil {
 		return at
 	}
-	return dr.Query.Match.State.Anchor.Time
+	return dr.Match.State.Anchor.Time
 }
 
 // AllThinking returns decisions that drop every thinking block of the view.
 func (dr *Draft) AllThinking() []decant.Decision {
-	return policy.ThinkingFrom(dr.View, 0, 0, dr.Query.Estimator)
-}
-
-// Force takes over what a refusal of the provider demands.
-func (dr *Draft) Force(f Demand) {
-	q := dr.Query
-	q.Demand = f
-	if f.Bytes > 0 {
-		q.MaxBytes = min(q.MaxBytes, f.Bytes)
-	}
-	if f.Window > 0 {
-		dr.Meter.Window = f.Window
-		q.Model = q.Env.Model(q.Refs.Conv.Model, q.Request.Upstream, f.Window, q.Request.Betas)
-	}
-	if f.Factor > 0 {
-		dr.Meter.Calibration = token.Calibration{Factor: min(max(f.Factor, 0.5), 2), Seen: dr.Meter.Seen + 1}
-	}
-	if f.Reason == policy.Overflow {
-		dr.Meter.Length = 0 // what was reported before has proved wrong
-	}
+	return policy.ThinkingFrom(dr.View, 0, 0, dr.Estimator)
 }

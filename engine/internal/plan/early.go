@@ -10,8 +10,8 @@ import (
 // coverRoute makes a checkpoint for money. At a cold moment it must cost less for each fact than the cheap reductions,
 // which come next.
 func coverRoute(ctx context.Context, p *Pour, _ int) error {
-	q := p.Draft.Query
-	proposal, ds, err := p.plan(ctx, p.room(q.Fixed+p.earlyTarget()))
+	in := p.Draft.Input
+	proposal, ds, err := p.plan(ctx, p.room(in.Fixed+p.earlyTarget()))
 	if err != nil {
 		return err
 	}
@@ -20,7 +20,7 @@ func coverRoute(ctx context.Context, p *Pour, _ int) error {
 		if err := next.Draft.Add(policy.PlanEarly(ctx, live(p.Draft.View), p.thinning())); err != nil {
 			return err
 		}
-		if !proposal.Beats(ctx, next.Draft.View, q.Fixed) {
+		if !proposal.Beats(ctx, next.Draft.View, in.Fixed) {
 			return errPoor
 		}
 		ds = p.settle(proposal.Plan.Decisions)

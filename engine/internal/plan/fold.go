@@ -22,7 +22,7 @@ func turnFoldRoute(ctx context.Context, p *Pour, target int) error {
 // rounds, the open one included, as text, so that no message of the assistant remains. That is legal
 // in every state. What the user said last and nobody has answered stays a message of its own.
 func foldRoute(ctx context.Context, p *Pour, target int) error {
-	if p.Draft.Query.Demand.Reason == policy.Refusal {
+	if p.Draft.Demand.Reason == policy.Refusal {
 		return fold(ctx, p, target, policy.EveryAnswer)
 	}
 	return fold(ctx, p, target, policy.Everything)
@@ -39,14 +39,14 @@ func fold(ctx context.Context, p *Pour, target int, scope policy.Scope) error {
 		}
 	}
 	d, ok := policy.Fold(policy.Folding{
-		Transcript: p.Draft.Query.Refs.Conv, View: p.Draft.View, Made: slices.Concat(p.Draft.InForce, p.Draft.Made), Proved: decant.CheckpointIn(p.Draft.Made),
-		Estimator: p.Draft.Query.Estimator, Preset: p.Draft.Query.Preset, Pinned: decant.PinsIn(p.Draft.InForce), Target: target, Why: whyFold(p.Draft), Refused: scope,
+		Transcript: p.Draft.Conv, View: p.Draft.View, Made: slices.Concat(p.Draft.InForce, p.Draft.Made), Proved: decant.CheckpointIn(p.Draft.Made),
+		Estimator: p.Draft.Estimator, Preset: p.Draft.Preset, Pinned: decant.PinsIn(p.Draft.InForce), Target: target, Why: whyFold(p.Draft), Refused: scope,
 	})
 	p.Draft.Made, p.Draft.View = made, view
 	if !ok {
 		return errNoRoute
 	}
-	if err := p.Draft.Add(p.settle([]decant.Decision{d})); err != nil || len(d.Checkpoint.Kept) == 0 || !p.Draft.Query.Model.Binds {
+	if err := p.Draft.Add(p.settle([]decant.Decision{d})); err != nil || len(d.Checkpoint.Kept) == 0 || !p.Draft.Model.Binds {
 		return err
 	}
 	return p.Draft.Add(p.Draft.AllThinking()) // of the rounds that stay: what stood before it is gone
@@ -54,16 +54,16 @@ func fold(ctx context.Context, p *Pour, target int, scope policy.Scope) error {
 
 // whyFold says for people why nothing else than a fold would do.
 func whyFold(dr *Draft) string {
-	q := dr.Query
-	size := fmt.Sprintf("%d tokens do not fit a window of %d with room for an answer", dr.Outcome.Before, q.Limits.Window)
-	switch open := q.Refs.Conv.OpenRound(); {
-	case q.Demand.Reason == policy.Refusal && open:
+	in := dr.Input
+	size := fmt.Sprintf("%d tokens do not fit a window of %d with room for an answer", dr.Outcome.Before, dr.Limits.Window)
+	switch open := in.Conv.OpenRound(); {
+	case in.Demand.Reason == policy.Refusal && open:
 		return "the provider refused the thinking, and a round is open"
-	case q.Demand.Reason == policy.Refusal:
+	case in.Demand.Reason == policy.Refusal:
 		return "the provider refused the thinking"
-	case q.Demand.Reason == policy.Overflow:
+	case in.Demand.Reason == policy.Overflow:
 		return "the provider refused the request for its size, and no other form was small enough"
-	case dr.Bytes() > q.MaxBytes:
+	case dr.Bytes() > in.MaxBytes:
 		return fmt.Sprintf("%d bytes are more than the API takes", dr.Bytes())
 	case open && dr.Bound():
 		return size + "; a round is open, and its thinking is bound to what stands before it"

@@ -24,8 +24,8 @@ const inheritedReason = "decided before in this session: "
 // was decided later, by a delegate that went another way, is not for it. Results that it shares with the
 // conversation that it forks from have what they have there.
 func (a *attempt) inherit(ctx context.Context) error {
-	q := a.dr.Query
-	if q.Match.Relation != match.Begins && q.Match.Relation != match.Forks || q.Request.Who.Session == "" {
+	in := a.dr.Input
+	if in.Match.Relation != match.Begins && in.Match.Relation != match.Forks || in.Start.Session == "" {
 		return nil
 	}
 	results, hashes := a.undecided()
@@ -63,10 +63,10 @@ func inherited(d decant.Decision, ref decant.Ref) decant.Decision {
 
 // undecided returns the view's results that are new to the conversation and that nothing was decided about.
 func (a *attempt) undecided() (results []*decant.Block, hashes []decant.Hash) {
-	q := a.dr.Query
+	in := a.dr.Input
 	from := 0
-	if q.Match.Relation == match.Forks {
-		from = q.Match.FirstNew(q.Refs)
+	if in.Match.Relation == match.Forks {
+		from = in.Match.FirstNew(in.Refs)
 	}
 	for i := range a.dr.View.Messages {
 		for k := range a.dr.View.Messages[i].Blocks {
@@ -95,8 +95,8 @@ const mostKin = 4
 // kin returns the conversations of the session that have decided about contents: first the one that the
 // request shares the latest block with, and of several the oldest.
 func (a *attempt) kin(ctx context.Context, contents []decant.Hash) ([]relative, error) {
-	q := a.dr.Query
-	keys, err := a.by.Store.Decided(ctx, q.Request.Who.Tenant, q.Request.Who.Session, contents, mostKin)
+	in := a.dr.Input
+	keys, err := a.by.Store.Decided(ctx, in.Start.Tenant, in.Start.Session, contents, mostKin)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (a *attempt) kin(ctx context.Context, contents []decant.Hash) ([]relative, 
 		if err != nil {
 			return nil, err
 		}
-		entries, block := q.Request.Prompt.Overlap(s)
+		entries, block := in.Prompt.Overlap(s)
 		if entries == 0 {
 			continue
 		}

@@ -9,8 +9,8 @@ import (
 // is refused costs the time of a refusal and nothing else: it is taken back, and the client's own bytes go
 // out in the same exchange.
 func (p *Pour) probes() bool {
-	q := p.Draft.Query
-	return p.Draft.Meter.Account != nil && q.Unfit() == dialect.UnfitUnsaid && q.Known.Says(TopicBinding, q.Env.Now()) == ""
+	in := p.Draft.Input
+	return p.Draft.Meter.Account != nil && in.Unfit() == dialect.UnfitUnsaid && in.Known.Says(TopicBinding, in.Now()) == ""
 }
 
 // An earlyMode is how history may be poured for money.
@@ -27,15 +27,15 @@ const (
 // early returns how the request may be poured for money.
 func (p *Pour) early() earlyMode {
 	switch {
-	case !p.Draft.Bound() || !p.Draft.Query.Refs.Conv.OpenRound():
+	case !p.Draft.Bound() || !p.Draft.Conv.OpenRound():
 		return byEditing
-	case p.Draft.Query.Switched(): // that breaks the binding by itself: an edit would be blamed, and the refusal teach nothing
+	case p.Draft.Switched(): // that breaks the binding by itself: an edit would be blamed, and the refusal teach nothing
 		return notEarly
 	case p.probes():
 		return byProbing
 	case p.clears():
 		return byClearing
-	case p.Draft.Query.Env.DropBlock:
+	case p.Draft.DropBlock:
 		return byDropping
 	}
 	return notEarly
@@ -43,5 +43,5 @@ func (p *Pour) early() earlyMode {
 
 // clears reports whether the provider can be asked to clear old results in this request.
 func (p *Pour) clears() bool {
-	return !p.Draft.Query.AsksForEditing() && !p.Draft.Query.Slides() && len(p.Draft.Suspended) == 0 && p.Draft.Query.Editable()
+	return !p.Draft.AsksForEditing() && !p.Draft.Slides() && len(p.Draft.Suspended) == 0 && p.Draft.Editable()
 }

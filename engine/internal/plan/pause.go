@@ -13,9 +13,9 @@ var pausing = route{name: "compacted at a pause", carry: pausedRoute}
 // provider counts for itself, and answers as always where it finds the request smaller. Bound thinking in an open round would
 // not outlive it, and where all stays that there is no summary serves.
 func pauses(p *Pour, why policy.Reason, target int) bool {
-	q := p.Draft.Query
-	may := why == policy.Necessary && !p.quick && q.Demand.Reason == "" && q.Pauses() && len(p.Draft.Suspended) == 0 &&
-		p.Draft.Outcome.Before < q.Limits.Must() && !(p.Draft.Bound() && q.Refs.Conv.OpenRound())
+	in := p.Draft.Input
+	may := why == policy.Necessary && !p.quick && in.Demand.Reason == "" && p.Draft.Pauses() && len(p.Draft.Suspended) == 0 &&
+		p.Draft.Outcome.Before < p.Draft.Limits.Must() && !(p.Draft.Bound() && in.Conv.OpenRound())
 	if !may {
 		return false
 	}
@@ -26,7 +26,7 @@ func pauses(p *Pour, why policy.Reason, target int) bool {
 // pausedRoute carries out pausing: the summary stands first, in the bytes in which it came, and the newest rounds behind it.
 // Thinking in these is bound to what the summary is about, so it goes.
 func pausedRoute(ctx context.Context, p *Pour, target int) error {
-	q := p.Draft.Query
+	in := p.Draft.Input
 	sent, err := p.Draft.Sent()
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func pausedRoute(ctx context.Context, p *Pour, target int) error {
 		return errNoRoute
 	}
 	bound := p.Draft.Bound()
-	if err := replace(ctx, p, sent.Messages[cut].Number, *q.Demand.Summary, q.Demand.Paid); err != nil || !bound {
+	if err := replace(ctx, p, sent.Messages[cut].Number, *in.Demand.Summary, in.Demand.Paid); err != nil || !bound {
 		return err
 	}
 	return p.Draft.Add(p.Draft.AllThinking())

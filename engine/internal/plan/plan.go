@@ -13,7 +13,7 @@ import (
 // plan asks the planner for a pour to a target: from the transcript, on top of those decisions on
 // single blocks that are in force. A new checkpoint covers all that an earlier one did.
 func (p *Pour) plan(ctx context.Context, target int) (*policy.Proposal, []decant.Decision, error) {
-	proposal, err := propose(ctx, forgone(p.Draft.Query.Refs.Conv, p.Draft.InForce), p.planOptions(target))
+	proposal, err := propose(ctx, forgone(p.Draft.Conv, p.Draft.InForce), p.planOptions(target))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -64,12 +64,12 @@ func live(c *decant.Conversation) *decant.Conversation {
 }
 
 func (p *Pour) planOptions(target int) policy.PlanOptions {
-	q := p.Draft.Query
+	in := p.Draft.Input
 	o := policy.PlanOptions{
-		Model: q.Model, Estimator: q.Estimator, Preset: q.Preset, Target: target, Limit: p.room(q.Limits.Must()), Trigger: p.room(q.Limits.Trigger), KeepTurns: -1, Quick: p.quick,
-		Pinned: decant.PinsIn(p.Draft.InForce), Now: q.Env.Now(), Ahead: q.Preset.Summary.Ahead.Tokens(), Segments: segmentsOf(p.Draft),
+		Model: in.Model, Estimator: in.Estimator, Preset: p.Draft.Preset, Target: target, Limit: p.room(p.Draft.Limits.Must()), Trigger: p.room(p.Draft.Limits.Trigger), KeepTurns: -1, Quick: p.quick,
+		Pinned: decant.PinsIn(p.Draft.InForce), Now: in.Now(), Ahead: p.Draft.Preset.Summary.Ahead.Tokens(), Segments: segmentsOf(p.Draft),
 		Call: policy.SummaryInput{
-			Conversation: conversationOf(q), Upstream: q.Request.Upstream, Instructions: q.Preset.Summary.Instructions, Focus: q.Request.Focus,
+			Conversation: conversationOf(in), Upstream: in.Upstream, Instructions: p.Draft.Preset.Summary.Instructions, Focus: in.Focus,
 		},
 	}
 	for _, ds := range [][]decant.Decision{p.Draft.InForce, p.Draft.Made} {
@@ -83,22 +83,22 @@ func (p *Pour) planOptions(target int) policy.PlanOptions {
 }
 
 // conversationOf returns the conversation that a request goes on with; its id is empty where it begins one.
-func conversationOf(q *Input) store.Key {
-	if m := q.Match; m.Stored != nil && m.Branch == nil {
+func conversationOf(in *Input) store.Key {
+	if m := in.Match; m.Stored != nil && m.Branch == nil {
 		return m.Stored.Key
 	}
-	return store.Key{Tenant: q.Request.Who.Tenant}
+	return store.Key{Tenant: in.Start.Tenant}
 }
 
 // room returns the tokens that a size of the request leaves for the messages, as the planner counts them. It
 // is 0, which holds the plan to its target, when the provider or the API's limit of bytes has asked for less.
 func (p *Pour) room(n int) int {
-	q := p.Draft.Query
-	n -= q.Fixed
+	in := p.Draft.Input
+	n -= in.Fixed
 	if f := p.Draft.Meter.Factor; f > 0 {
 		n = int(float64(n) / f)
 	}
-	if q.Demand.Reason == policy.Overflow || p.Draft.Bytes() > q.MaxBytes {
+	if in.Demand.Reason == policy.Overflow || p.Draft.Bytes() > in.MaxBytes {
 		return 0
 	}
 	return n
@@ -107,26 +107,26 @@ func (p *Pour) room(n int) int {
 // settle makes a plan's decisions those of this conversation: numbers the checkpoint, and leaves out
 // what an earlier checkpoint covers further.
 func (p *Pour) settle(ds []decant.Decision) []decant.Decision {
-	q := p.Draft.Query
+	in := p.Draft.Input
 	was := decant.CheckpointIn(p.Draft.InForce)
 	to := 0
 	if was != nil {
 		to = was.To
 	}
-	turn := lastWords(q.Refs.Conv)
+	turn := lastWords(in.Conv)
 	var out []decant.Decision
 	for _, d := range ds {
 		switch cp := d.Checkpoint; {
 		case cp == nil && d.Target.Message <= to && d.Target.Message > 0:
 			continue
-		case d.Kind == decant.DropThinking && q.Refs.Conv.Thinking.On() && d.Target.Message > turn:
+		case d.Kind == decant.DropThinking && in.Conv.Thinking.On() && d.Target.Message > turn:
 			continue // only thinking of finished turns may go (docs/reference/anthropic.md, "Thinking")
 		case cp == nil:
 		case cp.To < to:
 			continue
 		default:
 			c := *cp
-			c.Number = q.Checkpoints() + 1
+			c.Number = in.Checkpoints() + 1
 			if was != nil {
 				c.Folds = was.Number
 			}
@@ -150,20 +150,20 @@ func lastWords(c *decant.Conversation) int {
 
 // targets returns the tokens of messages to aim at, one after the other.
 func (p *Pour) targets(why policy.Reason) []int {
-	q := p.Draft.Query
-	t := q.Limits.Target
+	in := p.Draft.Input
+	t := p.Draft.Limits.Target
 	if f := p.Draft.Meter.Factor; f > 0 { // the planner counts by the estimate alone
 		t = int(float64(t) / f)
 	}
 	switch why {
 	case policy.Refusal:
-		return []int{q.Estimator.Messages(p.Draft.View.Messages)}
+		return []int{in.Estimator.Messages(p.Draft.View.Messages)}
 	case policy.Free, policy.Paid, policy.Routine:
 		return []int{t}
 	}
-	if n := p.Draft.Bytes(); n > q.MaxBytes { // tokens are a poor measure of images
-		share := float64(q.MaxBytes) / float64(n) / 2
-		t = min(t, int(share*float64(q.Estimator.Messages(p.Draft.View.Messages))))
+	if n := p.Draft.Bytes(); n > in.MaxBytes { // tokens are a poor measure of images
+		share := float64(in.MaxBytes) / float64(n) / 2
+		t = min(t, int(share*float64(in.Estimator.Messages(p.Draft.View.Messages))))
 	}
 	return []int{t, t / 2, t / 4}
 }

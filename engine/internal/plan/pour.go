@@ -17,12 +17,12 @@ func (p *Pour) Make(ctx context.Context, why policy.Reason) error {
 		return err
 	}
 	defer end()
-	if p.Summarizer != nil && !p.isOptional(why) && await(ctx, p.Draft.Query, p.Draft.Query.Env.RequiredTimeout/2) {
+	if p.Summarizer != nil && !p.isOptional(why) && await(ctx, p.Draft.Input, p.Draft.RequiredTimeout/2) {
 		p.Summarizer = nil // it is being asked already
 	}
-	limit := p.Draft.Query.Env.RequiredTimeout
+	limit := p.Draft.RequiredTimeout
 	if p.isOptional(why) && !resumesCold(p, why) {
-		limit = p.Draft.Query.Env.OptionalTimeout
+		limit = p.Draft.OptionalTimeout
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -41,7 +41,7 @@ func (p *Pour) Make(ctx context.Context, why policy.Reason) error {
 
 // begin makes what is decided until the end part of a new pour.
 func (p *Pour) begin() (end func(), err error) {
-	id, err := p.Draft.Query.Env.IDs.Next()
+	id, err := p.Draft.IDs.Next()
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (p *Pour) pourWithin(ctx context.Context, why policy.Reason) error {
 func provided(ctx context.Context, p *Pour, why policy.Reason) (taken bool, err error) {
 	rt := pausing
 	switch {
-	case p.Draft.Query.Demand.Summary != nil:
+	case p.Draft.Demand.Summary != nil:
 	case compacts(p, why):
 		rt = compacting
 	default:
@@ -140,7 +140,7 @@ func (p *Pour) poor(why policy.Reason, err error) error {
 	p.Draft.NotWorth++
 	var irreducible *decant.IrreducibleError
 	switch {
-	case errors.Is(err, decant.ErrFixed), errors.As(err, &irreducible), p.Draft.Outcome.Before > p.Draft.Query.Limits.Window:
+	case errors.Is(err, decant.ErrFixed), errors.As(err, &irreducible), p.Draft.Outcome.Before > p.Draft.Limits.Window:
 		return fmt.Errorf("pour (%s): %w", why, err)
 	}
 	return nil
@@ -150,7 +150,7 @@ func (p *Pour) poor(why policy.Reason, err error) error {
 // is worth it. It gives nothing up that only a pour which must happen may give up.
 func (p *Pour) Offer(ctx context.Context) error {
 	target := p.targets(policy.Necessary)[0]
-	if p.Draft.Query.Estimator.Messages(p.Draft.View.Messages) <= target {
+	if p.Draft.Estimator.Messages(p.Draft.View.Messages) <= target {
 		return nil
 	}
 	end, err := p.begin()
@@ -171,10 +171,10 @@ func (p *Pour) Offer(ctx context.Context) error {
 // AheadOptions returns the options of the pour that will come after a draft was sent, for a segment that is written ahead of it,
 // and false where the conversation is not as near to its trigger as the preset says, or is not stored yet.
 func AheadOptions(dr *Draft) (policy.PlanOptions, bool) {
-	q := dr.Query
-	ahead := q.Preset.Summary.Ahead.Tokens()
-	if ahead == 0 || q.Limits.Trigger == 0 || dr.Outcome.After <= q.Limits.Trigger-ahead || aheadOf(q) == nil || q.Match.Branch != nil ||
-		q.Pauses() && !dr.Bound() { // the model will write it in its place
+	in := dr.Input
+	ahead := dr.Preset.Summary.Ahead.Tokens()
+	if ahead == 0 || dr.Limits.Trigger == 0 || dr.Outcome.After <= dr.Limits.Trigger-ahead || aheadOf(in) == nil || in.Match.Branch != nil ||
+		dr.Pauses() && !dr.Bound() { // the model will write it in its place
 		return policy.PlanOptions{}, false
 	}
 	p := &Pour{Draft: dr}

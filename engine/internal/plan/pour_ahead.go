@@ -10,11 +10,11 @@ import (
 )
 
 // aheadOf returns what was written ahead for the conversation of a request, nil when it is not stored yet.
-func aheadOf(q *Input) *Segments {
-	if q.Match == nil || q.Match.Stored == nil {
+func aheadOf(in *Input) *Segments {
+	if in.Match == nil || in.Match.Stored == nil {
 		return nil
 	}
-	return &CachedOf(q.Match.Stored).Ahead
+	return &CachedOf(in.Match.Stored).Ahead
 }
 
 // segmentsOf returns what models wrote about a draft's conversation: for its newest checkpoint, and since.
@@ -22,15 +22,15 @@ func segmentsOf(dr *Draft) (out []decant.Segment) {
 	if cp := decant.CheckpointIn(dr.InForce); cp != nil {
 		out = slices.Clip(cp.Segments)
 	}
-	if a := aheadOf(dr.Query); a != nil {
+	if a := aheadOf(dr.Input); a != nil {
 		out = append(out, a.Segments()...)
 	}
 	return out
 }
 
 // await waits for a segment that is being written ahead of a pour. It reports whether it is still not written then.
-func await(ctx context.Context, q *Input, most time.Duration) (unwritten bool) {
-	a := aheadOf(q)
+func await(ctx context.Context, in *Input, most time.Duration) (unwritten bool) {
+	a := aheadOf(in)
 	if a == nil {
 		return false
 	}

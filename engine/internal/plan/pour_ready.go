@@ -28,14 +28,14 @@ func NewForecast(dr *Draft, o policy.PlanOptions, answer []byte) (*Forecast, boo
 	if !foreseeable(dr) {
 		return nil, false
 	}
-	q := dr.Query
-	f := &Forecast{notes: CachedOf(q.Match.Stored), next: Candidate{Place: placeOf(dr, len(q.Refs.Conv.Messages))}, opts: o, conv: q.Refs.Conv}
+	in := dr.Input
+	f := &Forecast{notes: CachedOf(in.Match.Stored), next: Candidate{Place: placeOf(dr, len(in.Conv.Messages))}, opts: o, conv: in.Conv}
 	if waits := f.notes.Ready.Waits(); waits != nil && stands(dr, waits) && policy.Expected(waits.Plan, more(dr, waits)+o.Coming, o.Target, o.Trigger) {
 		f.waits = waits
 	}
-	if m, ok := answerOf(q, answer); ok {
-		came := q.Estimator.Message(&m)
-		f.conv = q.Refs.Conv.With(append(slices.Clip(q.Refs.Conv.Messages), m))
+	if m, ok := answerOf(in, answer); ok {
+		came := in.Estimator.Message(&m)
+		f.conv = in.Conv.With(append(slices.Clip(in.Conv.Messages), m))
 		f.opts.Coming = max(0, f.opts.Coming-came)
 		f.next.Coming = came
 	}
@@ -48,9 +48,9 @@ func NewForecast(dr *Draft, o policy.PlanOptions, answer []byte) (*Forecast, boo
 // has the numbers of its transcript, by tokens alone. Where a preset counts the messages or turns that stay, these are not
 // here yet: a plan of now would keep them and all that comes until the pour.
 func foreseeable(dr *Draft) bool {
-	q := dr.Query
+	in := dr.Input
 	switch {
-	case !q.Refs.Same, q.Preset.Trigger.Messages > 0, q.Preset.Keep.Messages+q.Preset.Keep.Turns > 0, live(q.Refs.Conv) != q.Refs.Conv, len(dr.Suspended) > 0, dr.OnHold(), Compacts(q):
+	case !in.Refs.Same, dr.Preset.Trigger.Messages > 0, dr.Preset.Keep.Messages+dr.Preset.Keep.Turns > 0, live(in.Conv) != in.Conv, len(dr.Suspended) > 0, dr.OnHold(), dr.compacts():
 		return false
 	}
 	return slices.ContainsFunc((&Pour{Draft: dr}).routes(policy.Necessary), func(r route) bool { return r.plans })
@@ -58,15 +58,15 @@ func foreseeable(dr *Draft) bool {
 
 // placeOf returns the place of the first n messages of a draft's request.
 func placeOf(dr *Draft, n int) Place {
-	q := dr.Query
-	p := q.Request.Prompt
-	out := Place{Messages: n, Blocks: len(p.Blocks), Segments: len(aheadOf(q).Segments())}
+	in := dr.Input
+	p := in.Prompt
+	out := Place{Messages: n, Blocks: len(p.Blocks), Segments: len(aheadOf(in).Segments())}
 	if n < len(p.Starts) {
 		out.Blocks = p.Starts[n]
 	}
 	out.Spine, _ = slices.BinarySearch(p.Spine, out.Blocks)
 	out.Chain = p.Hash(out.Spine - 1)
-	text := fmt.Sprintf("%q %s %q %d %d %q", q.Refs.Conv.Model, q.Refs.Conv.Fixed.Version, q.Preset.Name, q.Limits.Window, q.Limits.Trigger, q.Request.Focus)
+	text := fmt.Sprintf("%q %s %q %d %d %q", in.Conv.Model, in.Conv.Fixed.Version, dr.Preset.Name, dr.Limits.Window, dr.Limits.Trigger, in.Focus)
 	for _, ds := range [][]decant.Decision{dr.InForce, dr.Made} {
 		for i := range ds {
 			if ds[i].Target.Message <= n {
@@ -80,24 +80,24 @@ func placeOf(dr *Draft, n int) Place {
 
 // more returns how many tokens more than a candidate expected have come behind the request behind which it was made.
 func more(dr *Draft, c *Candidate) int {
-	q := dr.Query
-	match.Adopt(q.Request.Prompt, c.Counts, q.Estimator)
-	return dr.Estimate(dr.View.With(q.Refs.Conv.Messages[c.Messages:]), decant.Ref{}) - c.Coming
+	in := dr.Input
+	match.Adopt(in.Prompt, c.Counts, in.Estimator)
+	return dr.Estimate(dr.View.With(in.Conv.Messages[c.Messages:]), decant.Ref{}) - c.Coming
 }
 
 // stands reports whether a draft's request holds what a candidate was made for, unchanged and under the same decisions.
 func stands(dr *Draft, c *Candidate) bool {
-	return c.Messages <= len(dr.Query.Refs.Conv.Messages) && placeOf(dr, c.Messages) == c.Place
+	return c.Messages <= len(dr.Conv.Messages) && placeOf(dr, c.Messages) == c.Place
 }
 
 // answerOf returns an answer to a request as the message that will follow it.
-func answerOf(q *Input, answer []byte) (m decant.Message, ok bool) {
-	p := q.Request.Prompt
+func answerOf(in *Input, answer []byte) (m decant.Message, ok bool) {
+	p := in.Prompt
 	if len(answer) == 0 || len(p.Blocks) == 0 {
 		return m, false
 	}
 	first := &p.Blocks[0]
-	body := p.Dialect.Assemble(&dialect.Parts{Model: q.Refs.Conv.Model, Answer: answer, Messages: []dialect.Message{
+	body := p.Dialect.Assemble(&dialect.Parts{Model: in.Conv.Model, Answer: answer, Messages: []dialect.Message{
 		{Role: first.Role, Blocks: []dialect.Block{{Kind: first.Kind, Bytes: first.Bytes}}},
 	}})
 	doc, err := p.Dialect.Parse(body)
@@ -106,7 +106,7 @@ func answerOf(q *Input, answer []byte) (m decant.Message, ok bool) {
 	}
 	ms := doc.Conversation.Messages
 	m = ms[len(ms)-1]
-	m.Number = q.Refs.Conv.Messages[len(q.Refs.Conv.Messages)-1].Number + 1
+	m.Number = in.Conv.Messages[len(in.Conv.Messages)-1].Number + 1
 	for k := range m.Blocks {
 		m.Blocks[k].Ref = decant.Ref{Message: m.Number, Block: k}
 	}
@@ -170,11 +170,11 @@ func (f *Forecast) counts() []int32 {
 // waiting returns the plan that was prepared for a pour, as it is now; nil where there is none that will do. One that is
 // being made is waited for: that takes no longer than making it at once.
 func waiting(ctx context.Context, p *Pour, why policy.Reason) *decant.Plan {
-	q := p.Draft.Query
-	if why != policy.Necessary || q.Demand.Reason != "" || p.quick || aheadOf(q) == nil || q.Match.Branch != nil || !foreseeable(p.Draft) {
+	in := p.Draft.Input
+	if why != policy.Necessary || in.Demand.Reason != "" || p.quick || aheadOf(in) == nil || in.Match.Branch != nil || !foreseeable(p.Draft) {
 		return nil
 	}
-	r := &CachedOf(q.Match.Stored).Ready
+	r := &CachedOf(in.Match.Stored).Ready
 	if running := r.Running(); running != nil {
 		select {
 		case <-running:
@@ -192,13 +192,13 @@ func waiting(ctx context.Context, p *Pour, why policy.Reason) *decant.Plan {
 // swapped returns a candidate's plan with the sizes that it has now, nil where the view would be too large, or where the
 // model has used something since that it lacks.
 func swapped(ctx context.Context, p *Pour, c *Candidate) *decant.Plan {
-	q := p.Draft.Query
-	ms, more := q.Refs.Conv.Messages, more(p.Draft, c)
-	target, trigger := p.targets(policy.Necessary)[0], p.room(q.Limits.Trigger)
+	in := p.Draft.Input
+	ms, more := in.Conv.Messages, more(p.Draft, c)
+	target, trigger := p.targets(policy.Necessary)[0], p.room(p.Draft.Limits.Trigger)
 	if !policy.Expected(c.Plan, more, target, trigger) {
 		return nil
 	}
-	if len(policy.Lacks(ctx, q.Refs.Conv, decant.CheckpointIn(c.Plan.Decisions), c.Seen)) > 0 {
+	if len(policy.Lacks(ctx, in.Conv, decant.CheckpointIn(c.Plan.Decisions), c.Seen)) > 0 {
 		return nil
 	}
 	out := *c.Plan

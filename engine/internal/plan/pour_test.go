@@ -17,12 +17,12 @@ import (
 func TestARefusedRouteLeavesNothingBehind(t *testing.T) {
 	for _, failing := range []bool{true, false} {
 		p := halfMegabyte(t)
-		l, err := policy.LimitsFor(p.Draft.Query.Model, p.Draft.Query.Preset, p.Draft.Query.Fixed, 0)
+		l, err := policy.LimitsFor(p.Draft.Model, p.Draft.Preset, p.Draft.Fixed, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Draft.Query.Limits, p.Draft.Outcome.Before = l, p.Draft.Size(p.Draft.View)
-		before, body := p.Draft.Outcome, string(p.Draft.Query.Request.Body)
+		p.Draft.Limits, p.Draft.Outcome.Before = l, p.Draft.Size(p.Draft.View)
+		before, body := p.Draft.Outcome, string(p.Draft.Body)
 		err = p.attemptRoute(t.Context(), route{name: "refused", carry: func(_ context.Context, p *Pour, _ int) error {
 			a := p.Draft
 			a.Params, a.Betas = []byte(`{"type":"adaptive"}`), []string{"a-beta"}
@@ -47,15 +47,15 @@ func TestARefusedRouteLeavesNothingBehind(t *testing.T) {
 // Security 3: a pour that must happen and has no time is made by the last rung, and says that nobody has proved
 // anything of it. One for money is left.
 func TestNoTimeTakesTheLastRung(t *testing.T) {
-	for why, limit := range map[policy.Reason]func(*Env) *time.Duration{
-		policy.Necessary: func(o *Env) *time.Duration { return &o.RequiredTimeout },
-		policy.Free:      func(o *Env) *time.Duration { return &o.OptionalTimeout },
+	for why, limit := range map[policy.Reason]func(*Settings) *time.Duration{
+		policy.Necessary: func(o *Settings) *time.Duration { return &o.RequiredTimeout },
+		policy.Free:      func(o *Settings) *time.Duration { return &o.OptionalTimeout },
 	} {
 		p := halfMegabyte(t)
-		p.Draft.Query.Preset = oneThatThins(t)
-		p.Draft.Query.Limits = policy.Limits{Window: 60_000, Trigger: 50_000, Target: 20_000, Reserve: 4000}
+		p.Draft.Preset = oneThatThins(t)
+		p.Draft.Limits = policy.Limits{Window: 60_000, Trigger: 50_000, Target: 20_000, Reserve: 4000}
 		p.Draft.Outcome.Before = p.Draft.Size(p.Draft.View)
-		*limit(p.Draft.Query.Env) = time.Nanosecond
+		*limit(p.Draft.Settings) = time.Nanosecond
 		err := p.Make(t.Context(), why)
 		if why == policy.Free {
 			if !errors.Is(err, context.DeadlineExceeded) || len(p.Draft.Made) > 0 || !p.Waits() {
@@ -67,7 +67,7 @@ func TestNoTimeTakesTheLastRung(t *testing.T) {
 		if err != nil || cp == nil {
 			t.Fatalf("no pour: %v", err)
 		}
-		if cp.Rung != decant.RungHeadTail || cp.Score != 0 || !cp.Poor || p.Draft.Outcome.After > p.Draft.Query.Limits.Target {
+		if cp.Rung != decant.RungHeadTail || cp.Score != 0 || !cp.Poor || p.Draft.Outcome.After > p.Draft.Limits.Target {
 			t.Errorf("rung %s, score %g, poor %v, %d tokens", cp.Rung, cp.Score, cp.Poor, p.Draft.Outcome.After)
 		}
 	}
@@ -84,13 +84,13 @@ func TestAColdResumeWaitsForItsPlan(t *testing.T) {
 	}{{"Cold", time.Hour, false, true}, {"Warm", time.Minute, false, false}, {"Observed", time.Hour, true, false}} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := halfMegabyte(t)
-			q := p.Draft.Query
-			q.Preset = oneThatThins(t)
-			q.Limits = policy.Limits{Window: 200_000, Trigger: 180_000, Target: 50_000, Reserve: 4000}
-			q.Request.Observed = tt.observed
+			in := p.Draft.Input
+			p.Draft.Preset = oneThatThins(t)
+			p.Draft.Limits = policy.Limits{Window: 200_000, Trigger: 180_000, Target: 50_000, Reserve: 4000}
+			in.Observed = tt.observed
 			p.Draft.Outcome.Before = p.Draft.Size(p.Draft.View)
 			p.money = policy.Economy{Early: true, Lifetime: 5 * time.Minute, Idle: tt.idle}
-			q.Env.OptionalTimeout = time.Nanosecond
+			in.OptionalTimeout = time.Nanosecond
 			err := p.Make(t.Context(), policy.Free)
 			if poured := len(p.Draft.Made) > 0; poured != tt.poured || tt.poured != (err == nil) {
 				t.Errorf("%d decisions, error %v", len(p.Draft.Made), err)

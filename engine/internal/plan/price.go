@@ -10,20 +10,19 @@ import (
 )
 
 // Price prices usage; what has no known price counts nothing.
-func (q *Input) Price(u decant.Usage, t cost.Terms) store.Money {
-	n, _ := cost.Billionths(q.Model, u, t)
+func (in *Input) Price(u decant.Usage, t cost.Terms) store.Money {
+	n, _ := cost.Billionths(in.Model, u, t)
 	return store.Money(n)
 }
 
 // Reservation returns what the request may cost at most in a conversation: all of it written to the cache, if it asks
 // for that, and as long an answer as it asks for.
 func (dr *Draft) Reservation(conversation string) *budget.Reservation {
-	q := dr.Query
-	r := q.Request
-	u := Uncached(q.Refs.Conv, dr.Size(dr.View)).Add(q.Demand.Paid)
+	in := dr.Input
+	u := Uncached(in.Conv, dr.Size(dr.View)).Add(in.Demand.Paid)
 	return &budget.Reservation{
-		Tenant: r.Who.Tenant, Conversation: conversation, Budgets: r.Budgets, Own: r.Own,
-		Most: budget.Amount{Tokens: u.Context(), Money: dr.Query.Price(u, cost.Terms{At: q.Env.Now()})},
+		Tenant: in.Start.Tenant, Conversation: conversation, Budgets: in.Budgets, Own: in.Own,
+		Most: budget.Amount{Tokens: u.Context(), Money: dr.Price(u, cost.Terms{At: in.Now()})},
 	}
 }
 

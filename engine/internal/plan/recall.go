@@ -14,14 +14,14 @@ type recaller struct{ *attempt }
 // recall tells the model of earlier conversations: behind the first words of one that begins, and behind the newest ones where what it
 // was told has left the view since.
 func (a *attempt) recall(ctx context.Context) error {
-	q := a.dr.Query
-	if q.Request.Recall == nil {
+	in := a.dr.Input
+	if in.Recall == nil {
 		return nil
 	}
-	if q.Match.State != nil {
+	if in.Match.State != nil {
 		return recaller{a}.again(ctx, math.MaxInt)
 	}
-	ms := q.Refs.Conv.Messages
+	ms := in.Conv.Messages
 	speaks := func(m decant.Message) bool { return m.Role == decant.RoleAssistant }
 	first := slices.IndexFunc(ms, func(m decant.Message) bool { return m.Role == decant.RoleUser })
 	if first < 0 || len(ms[first].Blocks) == 0 || slices.ContainsFunc(ms, speaks) {
@@ -33,12 +33,12 @@ func (a *attempt) recall(ctx context.Context) error {
 // again tells the model once more, in at most most tokens and as it is known now, when a checkpoint covers what it was told. The
 // bytes come with what is new in the request, so that nothing of the provider's cache is lost.
 func (a recaller) again(ctx context.Context, most int) error {
-	q := a.dr.Query
+	in := a.dr.Input
 	all := slices.Concat(a.dr.InForce, a.dr.Made)
-	if q.Request.Recall == nil || q.Match.Repeats() || !forgotten(all) {
+	if in.Recall == nil || in.Match.Repeats() || !forgotten(all) {
 		return nil
 	}
-	ms := q.Refs.Conv.Messages
+	ms := in.Conv.Messages
 	last := &ms[len(ms)-1]
 	n := len(last.Blocks)
 	if last.Role != decant.RoleUser || n == 0 || !a.news()(last.Blocks[n-1].Ref) || decant.CheckpointIn(all).Covers(last.Number) || decant.AwaitsServer(ms) {
@@ -64,14 +64,14 @@ func forgotten(ds []decant.Decision) bool {
 // tell tells the model of earlier conversations at the end of a message, unless that takes more than most tokens. A store that is slow or
 // fails costs a conversation what it would have been told, and nothing else.
 func (a recaller) tell(ctx context.Context, m *decant.Message, most int) error {
-	q := a.dr.Query
+	in := a.dr.Input
 	ctx, cancel := a.by.Patience.Optional(ctx)
 	defer cancel()
-	text, err := q.Request.Recall(ctx, q.Estimator)
+	text, err := in.Recall(ctx, in.Estimator)
 	if err != nil || text == "" {
 		return nil
 	}
-	n := q.Estimator.Count(text)
+	n := in.Estimator.Count(text)
 	if n > most {
 		return nil
 	}

@@ -15,7 +15,7 @@ func (p *Pour) record(ctx context.Context, rt route, why policy.Reason) {
 	if p.Summarizer == nil || p.proposal == nil || p.quick || p.isOptional(why) || p.Draft.Covering() == nil {
 		return
 	}
-	if notes := writtenAhead(aheadOf(p.Draft.Query), p.proposal.Plan); notes != nil {
+	if notes := writtenAhead(aheadOf(p.Draft.Input), p.proposal.Plan); notes != nil {
 		plan := *p.proposal.Plan
 		plan.Notes = slices.Concat(plan.Notes, notes)
 		p.proposal.Plan, p.Draft.Outcome.Plan = &plan, &plan
@@ -42,11 +42,11 @@ func (p *Pour) record(ctx context.Context, rt route, why policy.Reason) {
 
 // wrapUp asks the model to come to an end where a budget is nearly spent and the preset has it pause behind a summary.
 func wrapUp(p *Pour) error {
-	q := p.Draft.Query
-	if !q.Pressed || !q.Preset.Native.Compaction.Pause || p.Draft.Outcome.Reason != policy.Necessary {
+	in := p.Draft.Input
+	if !p.Draft.Pressed || !p.Draft.Preset.Native.Compaction.Pause || p.Draft.Outcome.Reason != policy.Necessary {
 		return nil
 	}
-	return p.Draft.Add(policy.WrapUp(q.Refs.Conv, p.Draft.View, slices.Concat(p.Draft.InForce, p.Draft.Made), q.Estimator))
+	return p.Draft.Add(policy.WrapUp(in.Conv, p.Draft.View, slices.Concat(p.Draft.InForce, p.Draft.Made), in.Estimator))
 }
 
 // take puts the record of the proposal into the draft.

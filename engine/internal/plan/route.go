@@ -44,17 +44,17 @@ var (
 // in docs/reference/anthropic.md, "Bound thinking"). A fold gives up everything that is verbatim, so it is among them for legality or size only.
 func (p *Pour) routes(why policy.Reason) []route {
 	rs := p.legalRoutes(why)
-	if why == policy.Refusal || why == policy.Overflow || p.Draft.Outcome.Before > p.Draft.Query.Limits.Must() || p.Draft.Bytes() > p.Draft.Query.MaxBytes {
+	if why == policy.Refusal || why == policy.Overflow || p.Draft.Outcome.Before > p.Draft.Limits.Must() || p.Draft.Bytes() > p.Draft.MaxBytes {
 		return rs
 	}
-	if why == policy.Necessary && p.Draft.Query.Preset.Native.Route == preset.RouteNative {
+	if why == policy.Necessary && p.Draft.Preset.Native.Route == preset.RouteNative {
 		return nil // what the window does not demand is the provider's
 	}
 	return slices.DeleteFunc(rs, func(r route) bool { return r.name == folding.name })
 }
 
 func (p *Pour) legalRoutes(why policy.Reason) []route {
-	open := p.Draft.Query.Refs.Conv.OpenRound()
+	open := p.Draft.Conv.OpenRound()
 	switch {
 	case why == policy.Refusal:
 		return p.ladder(open)
@@ -62,7 +62,7 @@ func (p *Pour) legalRoutes(why policy.Reason) []route {
 		return append([]route{covering}, p.early().routes()...)
 	case why == policy.Free, why == policy.Paid:
 		return p.early().routes()
-	case why == policy.Routine && p.Draft.Query.Preset.Native.Route == preset.RouteNative:
+	case why == policy.Routine && p.Draft.Preset.Native.Route == preset.RouteNative:
 		return []route{routineClear}
 	case why == policy.Routine:
 		return byRule(p)
@@ -75,7 +75,7 @@ func (p *Pour) legalRoutes(why policy.Reason) []route {
 	if p.clears() {
 		rs = append(rs, deep)
 	}
-	if p.Draft.Query.Env.DropBlock {
+	if p.Draft.DropBlock {
 		rs = append(rs, dropping)
 	}
 	return append(rs, folding)
@@ -85,15 +85,15 @@ func (p *Pour) legalRoutes(why policy.Reason) []route {
 // the provider takes a turn under way without its thinking is found out; a client that recovers by itself would try
 // nothing else.
 func (p *Pour) ladder(open bool) (out []route) {
-	q := p.Draft.Query
-	if q.Env.DropBlock && p.Draft.Params == nil && q.Demand.Tried == "" {
+	in := p.Draft.Input
+	if in.DropBlock && p.Draft.Params == nil && in.Demand.Tried == "" {
 		out = append(out, unfitting)
 	}
-	switch tried := q.Demand.Tried; {
+	switch tried := in.Demand.Tried; {
 	case tried == RouteFoldTurn: // all of it is left to fold
 	case !open && tried != RouteForgetful:
 		out = append(out, thoughts)
-	case open && tried != RouteForgetful && q.Refs.Conv.Thinking != decant.ThinkingManual && q.Known.Says(TopicBare(q.Model.ID), q.Env.Now()) == "":
+	case open && tried != RouteForgetful && in.Conv.Thinking != decant.ThinkingManual && in.Known.Says(TopicBare(in.Model.ID), in.Now()) == "":
 		out = append(out, bare, foldingTurn)
 	case open:
 		out = append(out, foldingTurn)
@@ -118,13 +118,13 @@ func (m earlyMode) routes() []route {
 
 // byRule returns the routes by which what the preset clears by rule goes.
 func byRule(p *Pour) (out []route) {
-	if !p.Draft.Bound() || !p.Draft.Query.Refs.Conv.OpenRound() {
+	if !p.Draft.Bound() || !p.Draft.Conv.OpenRound() {
 		return []route{routinely}
 	}
 	if p.clears() {
 		out = append(out, routineClear)
 	}
-	if p.Draft.Query.Env.DropBlock {
+	if p.Draft.DropBlock {
 		out = append(out, routineDrop)
 	}
 	return out

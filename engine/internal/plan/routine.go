@@ -12,11 +12,11 @@ import (
 // hasRoutine reports whether something has become old that the preset clears by rule. A request that only repeats another goes
 // out as that one did.
 func hasRoutine(p *Pour) bool {
-	q := p.Draft.Query
-	if q.Slides() || !policy.HasRoutine(staged(p)) || q.Match.State == nil || q.Match.Relation != match.Continues {
+	in := p.Draft.Input
+	if p.Draft.Slides() || !policy.HasRoutine(staged(p)) || in.Match.State == nil || in.Match.Relation != match.Continues {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), q.Env.OptionalTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), in.OptionalTimeout)
 	defer cancel()
 	return len(routine(ctx, p)) > 0
 }
@@ -24,7 +24,7 @@ func hasRoutine(p *Pour) bool {
 // staged returns the preset by which something is cleared by rule: where only the provider shall do that, and can be asked to,
 // its numbers hold as they do for Decant.
 func staged(p *Pour) *preset.Preset {
-	set := p.Draft.Query.Preset
+	set := p.Draft.Preset
 	if set.Native.Route != preset.RouteNative || !p.clears() {
 		return set
 	}
@@ -60,11 +60,11 @@ func routineDropRoute(ctx context.Context, p *Pour, _ int) error {
 // routineClearRoute is routineRoute for bound thinking in an open round: the provider leaves out what is old, and goes on doing so
 // by the same rule until the next pour.
 func routineClearRoute(ctx context.Context, p *Pour, _ int) error {
-	e := p.Draft.Query.Preset.Native.Editing
+	e := p.Draft.Preset.Native.Editing
 	if !e.On() {
 		return errNoRoute
 	}
-	rule := p.Draft.Query.Preset.EarlyPours.Settled()
+	rule := p.Draft.Preset.EarlyPours.Settled()
 	rule.Keep = max(1, e.KeepCalls)
 	return p.clear(ctx, rule)
 }

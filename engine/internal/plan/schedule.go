@@ -7,11 +7,11 @@ var _ policy.Pourer = (*Pour)(nil)
 
 // Situation describes the request as it stands after first sight.
 func (p *Pour) Situation() policy.Situation {
-	q := p.Draft.Query
-	s := policy.Situation{Limits: q.Limits, Tokens: p.Draft.Outcome.Before, Bytes: p.Draft.Bytes(), MaxBytes: q.MaxBytes}
-	if q.Match.State != nil {
-		s.Hold = p.Draft.OnHold() || len(p.Draft.Suspended) > 0 && q.AsksForEditing() // it goes out whole for once
-		s.Suppressed = q.Match.State.Head.Suppressed >= 2 && !p.Draft.ChangedSince()
+	in := p.Draft.Input
+	s := policy.Situation{Limits: p.Draft.Limits, Tokens: p.Draft.Outcome.Before, Bytes: p.Draft.Bytes(), MaxBytes: in.MaxBytes}
+	if in.Match.State != nil {
+		s.Hold = p.Draft.OnHold() || len(p.Draft.Suspended) > 0 && in.AsksForEditing() // it goes out whole for once
+		s.Suppressed = in.Match.State.Head.Suppressed >= 2 && !p.Draft.ChangedSince()
 	}
 	s.Routine = hasRoutine(p)
 	return s

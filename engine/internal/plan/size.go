@@ -15,15 +15,15 @@ func (dr *Draft) Size(view *decant.Conversation) int {
 
 // measure returns the two parts of a view's size: what the provider reported, and what is estimated.
 func (dr *Draft) measure(view *decant.Conversation) (reported, estimated int) {
-	q := dr.Query
+	in := dr.Input
 	if !dr.Anchored() || len(dr.Made) > 0 && view != dr.Before && dr.pourMade() {
-		return 0, q.Fixed + dr.Meter.Scale(dr.Estimate(view, decant.Ref{}))
+		return 0, in.Fixed + dr.Meter.Scale(dr.Estimate(view, decant.Ref{}))
 	}
 	m := &dr.Meter
-	last := q.Match.State.Chain[m.Length-1].Ref
+	last := in.Match.State.Chain[m.Length-1].Ref
 	drift := 0
 	if m.Fixed > 0 {
-		drift = q.Fixed - m.Fixed
+		drift = in.Fixed - m.Fixed
 	}
 	return m.Usage.Context() + drift, dr.Meter.Scale(dr.Estimate(view, last))
 }
@@ -32,7 +32,7 @@ func (dr *Draft) measure(view *decant.Conversation) (reported, estimated int) {
 const mostOff = 4
 
 // Unsure reports whether the request may be larger than its trigger, for all that is estimated of it.
-func (dr *Draft) Unsure() bool { return dr.MayPass(dr.Query.Limits.Trigger) }
+func (dr *Draft) Unsure() bool { return dr.MayPass(dr.Limits.Trigger) }
 
 // MayPass reports whether the request may have more than so many tokens, for all that is estimated of it.
 func (dr *Draft) MayPass(tokens int) bool {
@@ -42,7 +42,7 @@ func (dr *Draft) MayPass(tokens int) bool {
 
 // pourMade reports whether this draft has decided about something that the anchor counts.
 func (dr *Draft) pourMade() bool {
-	last := dr.Query.Match.State.Chain[dr.Meter.Length-1].Ref
+	last := dr.Match.State.Chain[dr.Meter.Length-1].Ref
 	for i := range dr.Made {
 		if d := &dr.Made[i]; d.Checkpoint != nil || d.Target.Message > 0 && !d.Target.Ref.After(last) {
 			return true
@@ -53,19 +53,19 @@ func (dr *Draft) pourMade() bool {
 
 // Anchored reports whether the meter's report is about a beginning of this request as it would be sent.
 func (dr *Draft) Anchored() bool {
-	q := dr.Query
+	in := dr.Input
 	m := &dr.Meter
-	return (q.Match.Relation == match.Continues || q.Match.Relation == match.Replaces) && len(dr.Suspended) == 0 && m.Length > 0 && m.Length <= q.Match.Kept && m.Length <= len(q.Match.State.Chain) &&
-		q.Match.State.Chain[m.Length-1].Chain == m.Chain && q.holds(m.Length) && len(q.Match.State.Decisions) == m.Decisions &&
-		!q.summarised(q.Match.State.Chain[m.Length-1].Ref.Message)
+	return (in.Match.Relation == match.Continues || in.Match.Relation == match.Replaces) && len(dr.Suspended) == 0 && m.Length > 0 && m.Length <= in.Match.Kept && m.Length <= len(in.Match.State.Chain) &&
+		in.Match.State.Chain[m.Length-1].Chain == m.Chain && in.holds(m.Length) && len(in.Match.State.Decisions) == m.Decisions &&
+		!in.summarised(in.Match.State.Chain[m.Length-1].Ref.Message)
 }
 
 // summarised reports whether the provider has put a summary in the place of what a report is about that ends with a
 // message. One that came with the very answer of the report is in it: the report is about the pass behind it.
-func (q *Input) summarised(last int) bool {
+func (in *Input) summarised(last int) bool {
 	answers := 0
-	for i := q.Refs.Conv.Index(last) + 1; i < len(q.Refs.Conv.Messages); i++ {
-		m := &q.Refs.Conv.Messages[i]
+	for i := in.Conv.Index(last) + 1; i < len(in.Conv.Messages); i++ {
+		m := &in.Conv.Messages[i]
 		if m.Role == decant.RoleAssistant {
 			answers++
 		}
@@ -77,10 +77,10 @@ func (q *Input) summarised(last int) bool {
 }
 
 // holds reports whether the request has the first n entries of the chain.
-func (q *Input) holds(n int) bool {
-	for i := len(q.Match.Entries) - 1; i >= 0; i-- {
-		if q.Match.Entries[i] >= 0 {
-			return q.Match.Entries[i]+1 >= n || match.ThinkingOnly(q.Match.State.Chain[q.Match.Entries[i]+1:n])
+func (in *Input) holds(n int) bool {
+	for i := len(in.Match.Entries) - 1; i >= 0; i-- {
+		if in.Match.Entries[i] >= 0 {
+			return in.Match.Entries[i]+1 >= n || match.ThinkingOnly(in.Match.State.Chain[in.Match.Entries[i]+1:n])
 		}
 	}
 	return false
@@ -100,7 +100,7 @@ func (dr *Draft) Estimate(view *decant.Conversation, behind decant.Ref) int {
 			continue
 		}
 		if i >= live {
-			n += dr.Query.weigh(m, behind)
+			n += dr.weigh(m, behind)
 		}
 	}
 	return n
@@ -116,14 +116,14 @@ func since(ms []decant.Message, number int) int {
 }
 
 // weigh returns the tokens of the blocks of m behind a reference.
-func (q *Input) weigh(m *decant.Message, behind decant.Ref) int {
+func (in *Input) weigh(m *decant.Message, behind decant.Ref) int {
 	n := 0
 	for k := range m.Blocks {
 		b := &m.Blocks[k]
 		if behind.Message > 0 && !b.Ref.After(behind) { // also what Decant wrote, which was reported too
 			continue
 		}
-		n += q.tokens(b)
+		n += in.tokens(b)
 	}
 	if n > 0 {
 		n += MessageFrame
@@ -135,21 +135,21 @@ func (q *Input) weigh(m *decant.Message, behind decant.Ref) int {
 const MessageFrame = 4
 
 // tokens returns the estimated tokens of a block of the view. Those of the request are counted once.
-func (q *Input) tokens(b *decant.Block) int {
-	if i := q.atomOf(b); i >= 0 {
-		return q.Request.Prompt.Tokens(i, q.Estimator)
+func (in *Input) tokens(b *decant.Block) int {
+	if i := in.atomOf(b); i >= 0 {
+		return in.Prompt.Tokens(i, in.Estimator)
 	}
-	return q.Estimator.Block(b)
+	return in.Estimator.Block(b)
 }
 
 // atomOf returns the index of the atom that a block of the view is, -1 when it is none or was changed.
-func (q *Input) atomOf(b *decant.Block) int {
+func (in *Input) atomOf(b *decant.Block) int {
 	m := b.Ref.Message - 1
-	if !q.Refs.Same || b.Changed != "" || m < 0 || m >= len(q.Request.Prompt.Starts) {
+	if !in.Refs.Same || b.Changed != "" || m < 0 || m >= len(in.Prompt.Starts) {
 		return -1
 	}
-	i := q.Request.Prompt.Starts[m] + b.Ref.Block
-	if i >= len(q.Request.Prompt.Blocks) || q.Request.Prompt.Blocks[i].Ref != b.Ref || q.Request.Prompt.Blocks[i].Content != b.Content {
+	i := in.Prompt.Starts[m] + b.Ref.Block
+	if i >= len(in.Prompt.Blocks) || in.Prompt.Blocks[i].Ref != b.Ref || in.Prompt.Blocks[i].Content != b.Content {
 		return -1
 	}
 	return i

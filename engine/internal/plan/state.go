@@ -28,13 +28,13 @@ func (p *Pour) copy() *Pour {
 
 // isOptional reports whether nobody has to wait for a pour: it is for money, or only observed.
 func (p *Pour) isOptional(why policy.Reason) bool {
-	return why == policy.Free || why == policy.Paid || why == policy.Routine || p.Draft.Query.Request.Observed
+	return why == policy.Free || why == policy.Paid || why == policy.Routine || p.Draft.Observed
 }
 
 // resumesCold reports whether a pour is of a request that finds nothing in the cache. The provider takes longer to write all
 // of it again than any plan takes, and without the pour it would be dearer: so it is waited for as if it had to be.
 func resumesCold(p *Pour, why policy.Reason) bool {
-	return why == policy.Free && p.money.Cold() && !p.Draft.Query.Request.Observed
+	return why == policy.Free && p.money.Cold() && !p.Draft.Observed
 }
 
 // Errors of a pour that the next route or target may not have.

@@ -5,12 +5,12 @@ import "github.com/decantdev/decant"
 // Text returns about how many bytes of text the request sends, without images and without thinking,
 // of which the provider may count nothing.
 func (dr *Draft) Text() (n int) {
-	q := dr.Query
-	for i := range q.Refs.Conv.Fixed.System {
-		n += textSize(&q.Refs.Conv.Fixed.System[i])
+	in := dr.Input
+	for i := range in.Conv.Fixed.System {
+		n += textSize(&in.Conv.Fixed.System[i])
 	}
-	for i := range q.Refs.Conv.Fixed.Tools {
-		if s := q.Refs.Conv.Fixed.Tools[i].Schema; s != nil {
+	for i := range in.Conv.Fixed.Tools {
+		if s := in.Conv.Fixed.Tools[i].Schema; s != nil {
 			n += s.Size()
 		}
 	}

@@ -71,7 +71,7 @@ type resting struct {
 // Rested notes what an answered request has left in the cache, and what calls of ours before it have brought. The
 // conversation rests from now on.
 func (k *Warmer) Answered(a *Rested) {
-	q, u := a.Draft.Query, a.Usage
+	in, u := a.Draft.Input, a.Usage
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	r := k.rests[a.Key]
@@ -84,16 +84,16 @@ func (k *Warmer) Answered(a *Rested) {
 	case r == nil:
 		r = &resting{}
 		k.rests[a.Key] = r
-	case q.Request.Begun.Before(r.begun): // a later one has been answered before
+	case in.Begun.Before(r.begun): // a later one has been answered before
 		r.rule.Paid += r.entry.Price(u)
 		return
 	}
 	k.stop(r)
-	saved := r.saved(q.Request.Begun, u)
+	saved := r.saved(in.Begun, u)
 	r.entry = entryOf(a)
 	r.rule.Saved += saved
 	r.rule.Paid += r.entry.Price(u) + saved
-	r.begun, r.used, r.sent, r.calls = q.Request.Begun, q.Request.Begun, 0, 0
+	r.begun, r.used, r.sent, r.calls = in.Begun, in.Begun, 0, 0
 	if life := r.entry.Life; a.Draft.Meter.Belief.Life(life) == life { // else it is not known when it expires
 		k.rest(r, a)
 	}
@@ -101,14 +101,14 @@ func (k *Warmer) Answered(a *Rested) {
 
 // entryOf returns what an answered request has left in the cache.
 func entryOf(a *Rested) cost.Entry {
-	q := a.Draft.Query
-	e := cost.Entry{Model: q.Model, At: q.Request.Begun, Usage: a.Usage}
+	in := a.Draft.Input
+	e := cost.Entry{Model: in.Model, At: in.Begun, Usage: a.Usage}
 	if marks := cost.MessageMarks(a.Draft.View); len(marks) > 0 {
 		e.Life = cost.LifeOf(marks[0].Life)
 	}
 	for _, m := range a.Marks {
 		if time.Duration(m.Life)*time.Second > e.Life {
-			e.Safe = max(e.Safe, min(m.End, q.Fixed))
+			e.Safe = max(e.Safe, min(m.End, in.Fixed))
 		}
 	}
 	return e
@@ -124,9 +124,9 @@ func (r *resting) saved(begun time.Time, u decant.Usage) float64 {
 
 // resting has the first call of a pause made in time, if it may be made. k is locked.
 func (k *Warmer) rest(r *resting, a *Rested) {
-	q := a.Draft.Query
+	in := a.Draft.Input
 	r.entry.Poured = PoursCold(a.Draft)
-	d, ok := q.Request.Prompt.Dialect.(dialect.Warmer)
+	d, ok := in.Prompt.Dialect.(dialect.Warmer)
 	if !ok || !r.pays() || len(a.Body) > mostWarmBytes-k.bytes {
 		return
 	}
@@ -135,8 +135,8 @@ func (k *Warmer) rest(r *resting, a *Rested) {
 		return
 	}
 	k.bytes += len(body)
-	r.asks = provider.Request{Model: q.Refs.Conv.Model, Body: body, Betas: slices.Concat(q.Request.Betas, a.Betas)}
-	r.cause = provider.Cause{Conversation: a.Key, Upstream: q.Request.Upstream, Purpose: provider.ForCache}
+	r.asks = provider.Request{Model: in.Conv.Model, Body: body, Betas: slices.Concat(in.Betas, a.Betas)}
+	r.cause = provider.Cause{Conversation: a.Key, Upstream: in.Upstream, Purpose: provider.ForCache}
 	k.next(r)
 }
 

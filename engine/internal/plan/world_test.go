@@ -50,17 +50,17 @@ func halfMegabyte(tb testing.TB) *Pour {
 		tb.Fatal(err)
 	}
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-	env := &Env{
+	env := &Settings{
 		IDs: store.NewIDs(func() time.Time { return now }, rand.Reader), Now: func() time.Time { return now },
 		OptionalTimeout: time.Minute, RequiredTimeout: time.Minute,
-		Model: func(id, _ string, _ int, _ []string) token.Model {
+		LookupModel: func(id, _ string, _ int, _ []string) token.Model {
 			m, _ := models.Lookup(id)
 			m.Window = 1_000_000
 			return m
 		},
 	}
 	before, r := read(tb, rounds(50)), read(tb, rounds(51))
-	m := env.Model(r.Doc.Conversation.Model, "", 0, nil)
+	m := env.LookupModel(r.Doc.Conversation.Model, "", 0, nil)
 	est := token.For(m)
 	s := &store.State{Chain: entries(before, est)}
 	s.Head.Model, s.Head.Fixed = r.Doc.Conversation.Model, r.Doc.Conversation.Fixed.Version
@@ -70,12 +70,11 @@ func halfMegabyte(tb testing.TB) *Pour {
 	l := match.NewStored(s, NewCached(meter))
 	n, _ := l.Shared(r)
 	p := match.Locate(l, s, r, n)
-	q := &Input{
-		Env: env, Match: p, Refs: match.References(r, p), MaxBytes: 32 << 20, Model: m, Estimator: est, Preset: &thin,
-		Fixed:   est.Fixed(&r.Doc.Conversation.Fixed),
-		Request: &Request{Prompt: r, Body: r.Doc.Source, Begun: now},
+	in := &Input{
+		Settings: env, MaxBytes: 32 << 20, Model: m, Estimator: est, Fixed: est.Fixed(&r.Doc.Conversation.Fixed),
+		Prompt: r, Body: r.Doc.Source, Begun: now,
 	}
-	dr, err := NewDraft(q, meter, nil)
+	dr, err := NewDraft(in.At(p), &thin, meter, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}

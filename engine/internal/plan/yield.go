@@ -15,7 +15,7 @@ import (
 // have without. It reports false where that is not possible or leaves no room for an answer, and where the pour was itself
 // made for a refusal: then the request without it has been refused before.
 func (a *attempt) yield(ctx context.Context) (bool, error) {
-	if a.dr.Query.Demand.Reason != policy.Refusal {
+	if a.dr.Demand.Reason != policy.Refusal {
 		return false, nil
 	}
 	ds, err := a.takeBack(ctx)
@@ -23,10 +23,10 @@ func (a *attempt) yield(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	was := *a.dr
-	if err := a.dr.Add(ds); err != nil || a.dr.Query.Demand.Tried != "" {
+	if err := a.dr.Add(ds); err != nil || a.dr.Demand.Tried != "" {
 		return false, err
 	}
-	if n := a.dr.Size(a.dr.View); n > a.dr.Query.Limits.Hard() {
+	if n := a.dr.Size(a.dr.View); n > a.dr.Limits.Hard() {
 		*a.dr = was
 		return false, nil
 	} else {
@@ -39,7 +39,7 @@ func (a *attempt) yield(ctx context.Context) (bool, error) {
 // thinking may stand on it. The request need not be the one that was poured: its client may have given that one
 // up and said more.
 func (a *attempt) takeBack(ctx context.Context) ([]decant.Decision, error) {
-	m := a.dr.Query.Match
+	m := a.dr.Match
 	if m.State == nil || m.Relation != match.Continues && m.Relation != match.Amends || a.bringsAnswer() {
 		return nil, nil
 	}
@@ -59,8 +59,8 @@ func (a *attempt) takeBack(ctx context.Context) ([]decant.Decision, error) {
 
 // bringsAnswer reports whether the request brings an answer of the model's that is not in the conversation yet.
 func (a *attempt) bringsAnswer() bool {
-	for i, k := range a.dr.Query.Match.Entries {
-		if k < 0 && a.dr.Query.Request.Prompt.At(i).Role == decant.RoleAssistant {
+	for i, k := range a.dr.Match.Entries {
+		if k < 0 && a.dr.Prompt.At(i).Role == decant.RoleAssistant {
 			return true
 		}
 	}
@@ -71,14 +71,14 @@ func (a *attempt) bringsAnswer() bool {
 // route finds the conversation as it is sent. Where a request only asks for something else it goes out whole,
 // and the next one as before.
 func (a *attempt) giveUpEditing(ctx context.Context) error {
-	if d := &a.dr.Query.Demand; d.Unedit && dialect.Summarised(a.dr.View) && (d.Topic == dialect.Compacting || len(a.dr.Suspended) == 0) {
+	if d := &a.dr.Demand; d.Unedit && dialect.Summarised(a.dr.View) && (d.Topic == dialect.Compacting || len(a.dr.Suspended) == 0) {
 		return a.giveUpSummary(ctx)
 	}
-	if a.dr.Query.AsksForEditing() || len(a.dr.Suspended) == 0 {
+	if a.dr.AsksForEditing() || len(a.dr.Suspended) == 0 {
 		return nil
 	}
 	var ds []decant.Decision
-	if a.dr.Query.Demand.Unedit {
+	if a.dr.Demand.Unedit {
 		var err error
 		if ds, err = a.takeBack(ctx); err != nil {
 			return err
