@@ -47,26 +47,19 @@ func (a *ahead) begin(dr *plan.Draft, sent, answer []byte) {
 	if a.aside.life.Err() != nil {
 		return
 	}
-	o, near := plan.AheadOptions(dr)
-	if !near {
-		drop(dr.Input)
-		return
-	}
-	if a.by == nil || !a.segment(dr, o, sent, answer) {
-		a.plan(dr, o, answer)
-	}
-}
-
-// drop leaves nothing waiting for the next pour of a conversation, which is not near.
-func drop(in *plan.Input) {
-	if in.Match != nil && in.Match.Stored != nil && in.Match.Branch == nil {
-		plan.CachedOf(in.Match.Stored).Ready.Drop()
+	next := plan.NewUpcoming(dr)
+	o, near := next.Near()
+	switch {
+	case !near:
+		next.Drop()
+	case a.by == nil || !a.segment(next, o, sent, answer):
+		a.plan(next, o, answer)
 	}
 }
 
 // plan has the next pour of a conversation planned, if nobody does so.
-func (a *ahead) plan(dr *plan.Draft, o policy.PlanOptions, answer []byte) {
-	f, ok := plan.NewForecast(dr, o, answer)
+func (a *ahead) plan(next *plan.Upcoming, o policy.PlanOptions, answer []byte) {
+	f, ok := next.Forecast(o, answer)
 	if make := a.forecast(f, ok); make != nil {
 		a.aside.do(make)
 	}
@@ -93,21 +86,21 @@ func (a *ahead) forecast(f *plan.Forecast, ok bool) func(context.Context) error 
 }
 
 // segment has the next segment of a conversation written, and the pour planned behind it. It reports whether that has begun.
-func (a *ahead) segment(dr *plan.Draft, o policy.PlanOptions, sent, answer []byte) bool {
-	in := dr.Input
-	segments := &plan.CachedOf(in.Match.Stored).Ahead
+func (a *ahead) segment(next *plan.Upcoming, o policy.PlanOptions, sent, answer []byte) bool {
+	dr := next.Draft
+	cached := plan.CachedOf(dr.Match.Stored)
 	select {
 	case a.slots <- struct{}{}:
 	default:
 		return false
 	}
-	if !segments.Begin(in.Checkpoints(), dr.Outcome.After, dr.Preset.Summary.Ahead.Tokens()/4) {
+	if !cached.BeginSegment(dr.Checkpoints(), dr.Outcome.After, dr.Preset.Summary.Ahead.Tokens()/4) {
 		<-a.slots
 		return false
 	}
-	o.Call.Conversation, o.Call.Background, o.Call.Sent = in.Match.Stored.Key, true, sent
-	w := &segmentWriter{a, segments, in.Conv, o}
-	f, ok := plan.NewForecast(dr, o, answer)
+	o.Call.Conversation, o.Call.Background, o.Call.Sent = dr.Match.Stored.Key, true, sent
+	w := &segmentWriter{a, cached, dr.Conv, o}
+	f, ok := next.Forecast(o, answer)
 	a.aside.do(func(ctx context.Context) error {
 		if err := w.write(ctx); err != nil || !ok {
 			return err
@@ -124,7 +117,7 @@ func (a *ahead) segment(dr *plan.Draft, o policy.PlanOptions, sent, answer []byt
 // A segmentWriter writes one segment.
 type segmentWriter struct {
 	*ahead
-	in   *plan.Segments
+	in   *plan.Cached
 	conv *decant.Conversation
 	o    policy.PlanOptions
 }
@@ -134,7 +127,7 @@ func (w *segmentWriter) write(ctx context.Context) error {
 	var s decant.Segment
 	var asked []string
 	defer func() { // also when the summariser panics
-		w.in.End(s, asked)
+		w.in.EndSegment(s, asked)
 		<-w.slots
 	}()
 	ctx, cancel := context.WithTimeout(ctx, w.o.Preset.Summary.Timeout.Settled().Background)

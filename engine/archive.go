@@ -313,7 +313,7 @@ func (a *archiver) learn(u decant.Usage) {
 		a.tk.Draft.Meter.Calibration = a.tk.Draft.Meter.Calibration.Reset()
 		return
 	}
-	if a.tk.Draft.Match.State == nil || !a.tk.Draft.Anchored() || plan.Rules(a.tk.Draft).Clears() {
+	if a.tk.Draft.Match.State == nil || !a.tk.Draft.Anchored() || a.tk.Draft.Rules().Clears() {
 		return
 	}
 	since := a.tk.Draft.Estimate(a.tk.Draft.View, a.tk.Draft.Match.State.Chain[a.tk.Draft.Meter.Length-1].Ref)

@@ -50,7 +50,7 @@ func offer(ctx context.Context, e *Engine, k store.Key, by policy.Summarizer, fo
 	if err != nil {
 		return nil, err
 	}
-	p, in := &plan.Pour{Draft: r.dr, Summarizer: by}, r.dr.Input
+	p, in := plan.NewPour(r.dr, by), r.dr.Input
 	if r.dr.Limits, err = policy.LimitsFor(in.Model, r.dr.Preset, in.Fixed, in.Conv.MaxOutput); err != nil {
 		return nil, err
 	}

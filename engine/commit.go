@@ -77,7 +77,7 @@ func (c *committer) stored(ctx context.Context, b *store.Batch, version int64) e
 	}
 	if b.Create != nil {
 		if c.tk.Trial != nil { // what was planned for the request that the conversation begins with
-			plan.CachedOf(l).Read(c.tk.Trial.All)
+			plan.CachedOf(l).SetPlanned(c.tk.Trial.All)
 		}
 	}
 	m.Stored, m.State = l, l.State()

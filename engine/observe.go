@@ -65,7 +65,7 @@ func (o *observer) shadow(ctx context.Context) (*plan.Draft, error) {
 // plannedFor returns the decisions that were planned for the observed requests of a conversation.
 func (o *observer) plannedFor(ctx context.Context, l *match.Stored, s *store.State) ([]decant.Decision, error) {
 	n := plan.CachedOf(l)
-	if ds, read := n.Plan(); read {
+	if ds, read := n.Planned(); read {
 		return ds, nil
 	}
 	var all []decant.Decision
@@ -80,7 +80,7 @@ func (o *observer) plannedFor(ctx context.Context, l *match.Stored, s *store.Sta
 		}
 		all = append(all, ds...)
 	}
-	return n.Read(all), nil
+	return n.SetPlanned(all), nil
 }
 
 // readPlan returns the decisions that were planned for one request. Those that were planned before decisions
@@ -104,6 +104,6 @@ func (o *observer) notePlan() {
 		return
 	}
 	if m.Relation != match.Returns {
-		o.tk.Trial.Noted = plan.CachedOf(m.Stored).Extend(o.tk.Trial.Before-len(m.State.Decisions), o.tk.Trial.Made)
+		o.tk.Trial.Noted = plan.CachedOf(m.Stored).ExtendPlanned(o.tk.Trial.Before-len(m.State.Decisions), o.tk.Trial.Made)
 	}
 }

@@ -19,7 +19,7 @@ func (p *Prepared) Pauses() bool {
 	if p.ticket == nil || p.ticket.Draft.Count {
 		return false
 	}
-	n := plan.Rules(p.ticket.Draft).Summary
+	n := p.ticket.Draft.Rules().Summary
 	return n > 0 && p.ticket.Draft.MayPass(n-1)
 }
 

@@ -94,7 +94,7 @@ func (p *Prepared) asksAgain(refused *Prepared, topic dialect.Topic) bool {
 }
 
 // ruled reports whether the prepared request gives the provider rules for its prompt.
-func (p *Prepared) ruled() bool { return p.ticket != nil && plan.Rules(p.ticket.Draft).Any() }
+func (p *Prepared) ruled() bool { return p.ticket != nil && p.ticket.Draft.Rules().Any() }
 
 // retry prepares once more, with more patience, what went out as the client sent it because the
 // store did not answer: the refusal is most likely about what was decided before.

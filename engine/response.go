@@ -116,5 +116,5 @@ const mostPerToken = 16
 // A client that asks the provider to clear old results is told the size of what was left of them.
 func (f *finished) believable() bool {
 	u := f.res.Usage
-	return u.Prompt() == 0 || f.ticket.Draft.Text() <= mostPerToken*u.Prompt() || f.ticket.Draft.AsksForClearing() || plan.Rules(f.ticket.Draft).Clears()
+	return u.Prompt() == 0 || f.ticket.Draft.Text() <= mostPerToken*u.Prompt() || f.ticket.Draft.AsksForClearing() || f.ticket.Draft.Rules().Clears()
 }

@@ -42,7 +42,7 @@ func (v *verdict) answered(res Response) {
 	}
 	v.dr.Meter.Account, v.dr.Meter.Missed = who, missed
 	if in.Match.Stored != nil {
-		plan.CachedOf(in.Match.Stored).Change(func(m *plan.Meter) { m.Account, m.Missed, m.Drops = who, missed, v.dr.Meter.Drops })
+		plan.CachedOf(in.Match.Stored).ChangeMeter(func(m *plan.Meter) { m.Account, m.Missed, m.Drops = who, missed, v.dr.Meter.Drops })
 	}
 }
 
@@ -74,7 +74,7 @@ func (v *verdict) refused(f plan.Demand, r dialect.Refusal) {
 // ruled reports whether a refusal about a topic is about rules of ours: where it names the clearing that the request asks for, it is not.
 func (v *verdict) ruled(t dialect.Topic) bool {
 	c, _ := v.dr.Clearing()
-	r := plan.Rules(v.dr)
+	r := v.dr.Rules()
 	return r.Any() && (t == dialect.Compacting || c == nil || r.Clears())
 }
 

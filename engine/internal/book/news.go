@@ -137,7 +137,7 @@ func (tk *Outgoing) head() *store.Head {
 	if m.State != nil {
 		h = m.State.Head
 	}
-	h.Model, h.Fixed, h.Hold = in.Conv.Model, in.Conv.Fixed.Version, tk.Draft.OnHold()
+	h.Model, h.Fixed, h.Hold = in.Conv.Model, in.Conv.Fixed.Version, m.OnHold(tk.Draft.InForce)
 	switch {
 	case tk.Draft.Outcome.Reason != "":
 		h.Suppressed = 0
@@ -152,7 +152,7 @@ func (tk *Outgoing) head() *store.Head {
 
 // NoteMeter notes what this draft knows of the size of its conversation.
 func (tk *Outgoing) NoteMeter() {
-	plan.CachedOf(tk.Draft.Match.Stored).Change(func(m *plan.Meter) {
+	plan.CachedOf(tk.Draft.Match.Stored).ChangeMeter(func(m *plan.Meter) {
 		if m.Futile.Until > tk.Draft.Meter.Futile.Until {
 			tk.Draft.Meter.Futile = m.Futile // found by a request after this one
 		}

@@ -48,7 +48,7 @@ func snapshotOf(dr *plan.Draft) *Snapshot {
 	}
 	if marks := cost.MessageMarks(in.Conv); len(marks) > 0 {
 		s.Life = cost.LifeOf(marks[0].Life)
-		s.Kept = plan.Kept(dr, s.Life)
+		s.Kept = dr.KeptWarm(s.Life)
 	}
 	w := walk{dr: dr, see: s, edited: firstEdited(dr)}
 	w.fixedMarks()

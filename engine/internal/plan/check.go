@@ -9,47 +9,47 @@ import (
 )
 
 // check says what is wrong with the view that a route made, nil when it may leave.
-func (p *Pour) check(why policy.Reason, unsure bool) error {
-	in := p.Draft.Input
-	if err := p.lawful(unsure); err != nil {
+func (r *rewrite) check(why policy.Reason, unsure bool) error {
+	in := r.Draft.Input
+	if err := r.lawful(unsure); err != nil {
 		return err
 	}
-	n := p.Draft.Size(p.Draft.View)
-	if bytes := p.Draft.Bytes(); bytes > in.MaxBytes {
+	n := r.Draft.Size(r.Draft.View)
+	if bytes := r.Draft.Bytes(); bytes > in.MaxBytes {
 		return fmt.Errorf("%d bytes, the API takes %d: %w", bytes, in.MaxBytes, errTooLarge)
 	}
 	if why != policy.Refusal {
-		if most := p.Draft.Limits.Must(); n > most {
+		if most := r.Draft.Limits.Must(); n > most {
 			return fmt.Errorf("%d tokens, the window leaves %d: %w", n, most, errTooLarge)
 		}
-		if !p.pays(why) {
+		if !r.pays(why) {
 			return errPoor
 		}
 	}
-	p.Draft.Outcome.After = n
+	r.Draft.Outcome.After = n
 	return nil
 }
 
 // pays reports whether the pour frees as much as a pour has to. Both sizes are estimates: one that was
 // reported and one that was not would not compare.
-func (p *Pour) pays(why policy.Reason) bool {
-	before := p.Draft.Fixed + p.Draft.Meter.Scale(p.Draft.Estimate(p.Draft.Before, decant.Ref{}))
-	after := p.Draft.Fixed + p.Draft.Meter.Scale(p.Draft.Estimate(p.Draft.View, decant.Ref{}))
+func (r *rewrite) pays(why policy.Reason) bool {
+	before := r.Draft.Fixed + r.Draft.Meter.Scale(r.Draft.Estimate(r.Draft.Before, decant.Ref{}))
+	after := r.Draft.Fixed + r.Draft.Meter.Scale(r.Draft.Estimate(r.Draft.View, decant.Ref{}))
 	return policy.Pays(why, before, after)
 }
 
 // lawful holds the view against the rules of the API and the model. What was wrong with the client's
 // own request stays the client's; what the pour adds to it is refused. Where it is unsure whether thinking is
 // bound, the provider says so.
-func (p *Pour) lawful(unsure bool) error {
-	in := p.Draft.Input
+func (r *rewrite) lawful(unsure bool) error {
+	in := r.Draft.Input
 	rules := legal.RulesFor(legal.ForFormat(in.Prompt.API()), in.Model, in.Conv.Thinking)
-	rules.Binds, rules.Automatic = rules.Binds && !unsure && p.Draft.Bound(), in.Conv.Cache != ""
-	before, err := decant.Replay(in.Conv, decant.Sent(p.Draft.InForce))
+	rules.Binds, rules.Automatic = rules.Binds && !unsure && r.Draft.Bound(), in.Conv.Cache != ""
+	before, err := decant.Replay(in.Conv, decant.Sent(r.Draft.InForce))
 	if err != nil {
 		return err
 	}
-	after, err := p.Draft.Sent()
+	after, err := r.Draft.Sent()
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (p *Pour) lawful(unsure bool) error {
 	}
 	for _, v := range legal.Check(after, rules.Of(before)) {
 		switch {
-		case p.Draft.Params != nil && (v.Rule == legal.ThinkingBound || v.Rule == legal.ThinkingGap):
+		case r.Draft.Params != nil && (v.Rule == legal.ThinkingBound || v.Rule == legal.ThinkingGap):
 			continue // the provider drops what does not fit
 		case unsure && v.Rule == legal.ThinkingChanged:
 			continue // all of it is left out
@@ -68,7 +68,7 @@ func (p *Pour) lawful(unsure bool) error {
 			return v
 		}
 	}
-	if in.Conv.Thinking == decant.ThinkingManual && thoughtless(p.Draft.View) && !thoughtless(p.Draft.Before) {
+	if in.Conv.Thinking == decant.ThinkingManual && thoughtless(r.Draft.View) && !thoughtless(r.Draft.Before) {
 		return fmt.Errorf("the turn would not start with thinking: %w", decant.ErrIllegal)
 	}
 	return nil

@@ -94,35 +94,35 @@ func TestWhatMayLeave(t *testing.T) {
 		"nothing, after a refusal":      {why: policy.Refusal},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, in := plain.copy(), *plain.Draft.Input
-			if p.Draft.Input = &in; c.request != nil {
-				p = requested(t, c.request)
+			r, in := plain.rewrite(0), *plain.Draft.Input
+			if r.Draft.Input = &in; c.request != nil {
+				r = requested(t, c.request).rewrite(0)
 			}
-			p.Draft.Limits = policy.Limits{Window: 1_000_000, Reserve: 1000}
-			if err := p.Draft.Add(recording(c.last)); err != nil {
+			r.Draft.Limits = policy.Limits{Window: 1_000_000, Reserve: 1000}
+			if err := r.Draft.Add(recording(c.last)); err != nil {
 				t.Fatal(err)
 			}
-			n, body := p.Draft.Size(p.Draft.View), sizeOfBody(t, p)
+			n, body := r.Draft.Size(r.Draft.View), sizeOfBody(t, r.Draft)
 			if c.limits != nil {
-				c.limits(p.Draft, n, body)
+				c.limits(r.Draft, n, body)
 			}
 			why := c.why
 			if why == "" {
 				why = policy.Necessary
 			}
-			if err := p.check(why, false); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+			if err := r.check(why, false); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
 				t.Fatalf("%v, want %v", err, c.want)
-			} else if err == nil && p.Draft.Outcome.After != n {
-				t.Errorf("%d tokens are reported of %d", p.Draft.Outcome.After, n)
+			} else if err == nil && r.Draft.Outcome.After != n {
+				t.Errorf("%d tokens are reported of %d", r.Draft.Outcome.After, n)
 			}
 		})
 	}
 }
 
 // sizeOfBody returns how many bytes a draft has as it leaves.
-func sizeOfBody(t *testing.T, p *Pour) int {
+func sizeOfBody(t *testing.T, dr *Draft) int {
 	t.Helper()
-	body, err := p.Draft.Render()
+	body, err := dr.Render()
 	if err != nil {
 		t.Fatal(err)
 	}

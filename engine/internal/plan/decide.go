@@ -10,6 +10,7 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine/internal/match"
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 )
 
@@ -61,7 +62,7 @@ func (a *attempt) decide(ctx context.Context) (behind bool, fault error) {
 	if done, err := a.yield(ctx); done || err != nil {
 		return false, err
 	}
-	p := &Pour{Draft: a.dr, Summarizer: in.Summarizer}
+	p := NewPour(a.dr, in.Summarizer)
 	reason := in.Demand.Reason
 	if reason == "" && (!in.Match.Repeats() || in.Demand.Unedit) {
 		reason = policy.Ask(p)
@@ -184,4 +185,85 @@ func (a *attempt) repeatPins() error {
 		return nil
 	}
 	return a.dr.Add(policy.RepeatPins(a.dr.View, policy.EarlyPour{Counter: in.Estimator, Transcript: in.Conv, Made: slices.Concat(a.dr.InForce, a.dr.Made)}))
+}
+
+// tighten makes pours come earlier and go deeper when a budget would nearly be spent with the request, unless the
+// fixed part leaves no room for that.
+func (a *attempt) tighten(ctx context.Context) {
+	in := a.dr.Input
+	if len(in.Budgets) == 0 {
+		return
+	}
+	id := ""
+	if in.Match.Stored != nil {
+		id = in.Match.Stored.Key.ID
+	}
+	if !a.by.Purse.Tight(ctx, a.dr.Reservation(id)) {
+		return
+	}
+	p := eager(a.dr.Preset, in.Model.Window)
+	if l, err := a.dr.limitsBy(p); err == nil {
+		a.dr.Preset, a.dr.Limits, a.dr.Pressed = p, l, true
+	}
+}
+
+// limitsBy returns the limits of the request by a preset. The second stage of one that leaves it to the provider counts
+// where the provider can be asked.
+func (dr *Draft) limitsBy(set *preset.Preset) (policy.Limits, error) {
+	if n := set.Native; n.Route == preset.RouteNative && n.Compaction.On() && (dr.asksSummary() || dr.Pauses()) {
+		staged := *set
+		staged.Native.Route = preset.RouteAuto
+		set = &staged
+	}
+	return policy.LimitsFor(dr.Model, set, dr.Fixed, dr.Conv.MaxOutput)
+}
+
+// pressing returns the early pours with which a budget that is nearly spent is stretched.
+func pressing() preset.EarlyPours { return preset.EarlyPours{Level: "high", Patience: 0.5, Keep: 1} }
+
+// eager returns the preset that is used when a budget is nearly spent: it pours at half the size,
+// and for money as early as any level does, whether or not that is permitted otherwise.
+func eager(p *preset.Preset, window int) *preset.Preset {
+	out := *p
+	out.EarlyPours = pressing()
+	if half := window / 2; out.Trigger.Tokens == 0 || out.Trigger.Tokens > half {
+		out.Trigger.Tokens = half
+	}
+	return &out
+}
+
+// Revocations returns the decisions that take back the newest pour among ds, none when there is no
+// pour in force.
+func Revocations(ds []decant.Decision) []decant.Decision {
+	ds = decant.InForce(ds)
+	pour := ""
+	var out []decant.Decision
+	for _, d := range slices.Backward(ds) {
+		if d.Pour == "" || pour != "" && d.Pour != pour {
+			continue
+		}
+		pour = d.Pour
+		out = append(out, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "undo of " + string(d.Kind)})
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// EntriesAt returns how many entries the conversation had when a decision was made.
+func EntriesAt(ctx context.Context, from store.Loader, s *store.State, id string) (int, error) {
+	lo, hi := int64(1), s.Version
+	length := len(s.Chain)
+	for lo < hi {
+		mid := (lo + hi) / 2
+		then, err := from.Load(ctx, s.Key, mid)
+		if err != nil {
+			return 0, fmt.Errorf("load version %d: %w", mid, err)
+		}
+		if slices.ContainsFunc(then.Decisions, func(d decant.Decision) bool { return d.ID == id }) {
+			hi, length = mid, len(then.Chain)
+		} else {
+			lo = mid + 1
+		}
+	}
+	return length, nil
 }

@@ -6,8 +6,9 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/dialect"
-	"github.com/decantdev/decant/engine/internal/match"
+	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 )
@@ -129,7 +130,7 @@ func (dr *Draft) Name(ds []decant.Decision) error {
 func (dr *Draft) Render() ([]byte, error) {
 	in := dr.Input
 	if len(dr.InForce)+len(dr.Made) == 0 {
-		return withRules(dr, dr.withParams(in.Body))
+		return dr.withRules(dr.withParams(in.Body))
 	}
 	sent, err := dr.Sent()
 	if err != nil {
@@ -142,7 +143,7 @@ func (dr *Draft) Render() ([]byte, error) {
 	if body, err = dr.withClearing(dr.withParams(body)); err != nil {
 		return nil, err
 	}
-	return withRules(dr, body)
+	return dr.withRules(body)
 }
 
 // withParams returns a body with the thinking parameter that the request has instead of the client's, if it has one.
@@ -190,19 +191,10 @@ func (dr *Draft) ChangedSince() bool {
 		dr.Meter.Poor == 0 || dr.Outcome.Before > dr.Meter.Poor+dr.Limits.Window/20
 }
 
-// OnHold reports whether pours have been put off until somebody releases the conversation.
-func (dr *Draft) OnHold() bool {
-	m := dr.Match
-	if m.Relation != match.Forks && m.Relation != match.Returns {
-		return m.State != nil && m.State.Head.Hold
-	}
-	return slices.ContainsFunc(dr.InForce, func(d decant.Decision) bool { return d.Kind == decant.Hold })
-}
-
 // Idle returns the time since the request before was made, or a call of ours kept warm what it had left in the cache. Cache
 // entries live from there on.
 func (dr *Draft) Idle() time.Duration {
-	in, was := dr.Input, before(dr)
+	in, was := dr.Input, dr.lastUsed()
 	switch {
 	case was.IsZero():
 		return 0
@@ -214,13 +206,13 @@ func (dr *Draft) Idle() time.Duration {
 
 // Kept reports whether the client would find expired what the request before has left in the cache for so long, had no call
 // of ours kept it warm.
-func Kept(dr *Draft, life time.Duration) bool {
-	in, was := dr.Input, before(dr)
+func (dr *Draft) KeptWarm(life time.Duration) bool {
+	in, was := dr.Input, dr.lastUsed()
 	return !was.IsZero() && in.Warmed.After(was) && in.Begun.Sub(was) >= life
 }
 
 // before returns when the request before was made, zero where there was none.
-func before(dr *Draft) time.Time {
+func (dr *Draft) lastUsed() time.Time {
 	if at := dr.Meter.Newest.Client.At; !at.IsZero() || dr.Match.State == nil {
 		return at
 	}
@@ -230,4 +222,51 @@ func before(dr *Draft) time.Time {
 // AllThinking returns decisions that drop every thinking block of the view.
 func (dr *Draft) AllThinking() []decant.Decision {
 	return policy.ThinkingFrom(dr.View, 0, 0, dr.Estimator)
+}
+
+// keepDropping has the provider go on dropping thinking that was written on top of what a pour, or the client, has
+// changed since: the instruction holds for one request only.
+func (dr *Draft) keepDropping() {
+	in := dr.Input
+	if !in.DropBlock || !in.Model.Binds || !poured(dr.InForce) && !dr.Meter.Drops {
+		return
+	}
+	dr.LetDrop()
+}
+
+// poured reports whether a pour is among ds that changed what is sent of old history.
+func poured(ds []decant.Decision) bool {
+	return slices.ContainsFunc(ds, func(d decant.Decision) bool {
+		return d.Kind != decant.Native && d.Kind != decant.Insert && d.Pour != ""
+	})
+}
+
+// Bound reports whether the view holds thinking that is bound to what stands before it, so that nothing there
+// may change: the model binds it, and neither is the account known for not enforcing that nor has the client
+// asked the provider to drop what does not fit.
+func (dr *Draft) Bound() bool {
+	in := dr.Input
+	if !in.Model.Binds || in.Conv.Thinking == decant.ThinkingOff {
+		return false
+	}
+	switch in.Unfit() {
+	case dialect.UnfitDropped:
+		return false
+	case dialect.UnfitUnsaid:
+		if in.Known.Says(TopicBinding, in.Now()) == Unenforced {
+			return false
+		}
+	}
+	return dr.Before.Has(decant.KindThinking)
+}
+
+// Reservation returns what the request may cost at most in a conversation: all of it written to the cache, if it asks
+// for that, and as long an answer as it asks for.
+func (dr *Draft) Reservation(conversation string) *budget.Reservation {
+	in := dr.Input
+	u := Uncached(in.Conv, dr.Size(dr.View)).Add(in.Demand.Paid)
+	return &budget.Reservation{
+		Tenant: in.Start.Tenant, Conversation: conversation, Budgets: in.Budgets, Own: in.Own,
+		Most: budget.Amount{Tokens: u.Context(), Money: dr.Price(u, cost.Terms{At: in.Now()})},
+	}
 }

@@ -8,8 +8,10 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine/internal/match"
+	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/refs"
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
@@ -141,4 +143,77 @@ func (in *Input) RefOf(i int) decant.Ref {
 		return at.Ref
 	}
 	return in.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
+}
+
+// Demand is what a refusal of the provider demands of the next attempt.
+type Demand struct {
+	Again  bool // the request was sent before
+	Reason policy.Reason
+	Tried  string        // the route of the form that was refused, where that was made for a refusal itself; empty: none
+	Factor float64       // reported as a share of estimated, 0: not known
+	Window int           // that the provider named, 0: none
+	Bytes  int           // most bytes of the body, 0: the API's limit
+	Unedit bool          // the provider does not take the clearing of old results, a summary of its own, or rules for the prompt
+	Topic  dialect.Topic // of these, what the provider has named
+
+	Summary *dialect.ProviderSummary // that the model has written in place of an answer, nil: none
+	Unpause bool                     // it has written none, or is not to write another one
+	Paid    decant.Usage             // of the passes behind which it has paused
+}
+
+// Adjust takes over what the provider has said of the size of a request.
+func (f *Demand) Adjust(m *Meter) {
+	if f.Window > 0 {
+		m.Window = f.Window
+	}
+	if f.Factor > 0 {
+		m.Calibration = token.Calibration{Factor: min(max(f.Factor, 0.5), 2), Seen: m.Seen + 1}
+	}
+	if f.Reason == policy.Overflow {
+		m.Length = 0 // what was reported before has proved wrong
+	}
+}
+
+// TakesRules reports whether the provider can be given rules for the prompt of this request at all.
+func (in *Input) TakesRules() bool {
+	p := in.Prompt
+	d, ok := p.Dialect.(dialect.Pauser)
+	return ok && !in.Observed && in.Model.Provider == p.Dialect.About().Provider &&
+		in.Known.Says(TopicRules(in.Model.ID), in.Now()) == "" && d.TakesRules(p.Doc)
+}
+
+// carries reports whether the request can have a summary behind which the model has paused.
+func (in *Input) carries() bool { return in.Model.Threshold && in.TakesRules() }
+
+// Unfit returns what the client asks to be done with thinking that does not fit.
+func (in *Input) Unfit() dialect.Unfit {
+	if d, ok := in.Prompt.Dialect.(dialect.Dropper); ok {
+		return d.Unfit(in.Prompt.Doc)
+	}
+	return dialect.UnfitUnsaid
+}
+
+// clearingBy returns what the provider has to be asked for so that the model reads the view, in which blocks were changed
+// by native decisions; see dialect.Clearer.
+func (in *Input) clearingBy(view *decant.Conversation, native func(id string) bool) (dialect.ProviderClearing, bool) {
+	if d, ok := in.Prompt.Dialect.(dialect.Clearer); ok {
+		return d.Clearing(view, native)
+	}
+	return nil, false
+}
+
+// Account returns the account that the request is for: the one that answered the conversation last, if the
+// request goes to the same provider. It is nil while nobody has answered.
+func (in *Input) Account(m *Meter, set *preset.Preset) *Account {
+	who := m.Account
+	if who == nil || !in.Model.Binds && in.Asker == nil && !set.Native.Compaction.On() || who.Upstream != AccountName(in.Upstream) && in.Upstream != "" {
+		return nil
+	}
+	return who
+}
+
+// Price prices usage; what has no known price counts nothing.
+func (in *Input) Price(u decant.Usage, t cost.Terms) store.Money {
+	n, _ := cost.Billionths(in.Model, u, t)
+	return store.Money(n)
 }

@@ -4,10 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/policy"
 )
+
+// A Pour carries out the pour of a draft: it tries the routes, and keeps the first whose view is right.
+type Pour struct {
+	Schedule
+	proposal *policy.Proposal // that the draft carries out, nil: there is none
+	prepared *decant.Plan     // that was made beside the conversation, nil: a route makes its own
+}
+
+// NewPour returns the pour of a draft, with records by a summariser; nil is the extractive one.
+func NewPour(dr *Draft, by policy.Summarizer) *Pour {
+	return &Pour{Schedule: Schedule{Draft: dr, Summarizer: by}}
+}
 
 // Make makes the one deliberate rewrite of older history. Where the time for it runs out, one for money is left
 // for good, and one that must happen is made by the last rung, which hardly looks at the text.
@@ -17,16 +30,16 @@ func (p *Pour) Make(ctx context.Context, why policy.Reason) error {
 		return err
 	}
 	defer end()
-	if p.Summarizer != nil && !p.isOptional(why) && await(ctx, p.Draft.Input, p.Draft.RequiredTimeout/2) {
+	if p.Summarizer != nil && !p.isOptional(why) && !p.segmentWritten(ctx) {
 		p.Summarizer = nil // it is being asked already
 	}
 	limit := p.Draft.RequiredTimeout
-	if p.isOptional(why) && !resumesCold(p, why) {
+	if p.isOptional(why) && !p.resumesCold(why) {
 		limit = p.Draft.OptionalTimeout
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	p.prepared = waiting(limited, p, why)
+	p.prepared = (&Upcoming{&p.Schedule, p.Draft.cached()}).prepared(limited, why)
 	err = p.pourWithin(limited, why)
 	switch {
 	case !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil:
@@ -37,6 +50,18 @@ func (p *Pour) Make(ctx context.Context, why policy.Reason) error {
 	}
 	p.quick = true
 	return p.pourWithin(ctx, why)
+}
+
+// segmentWritten waits for a segment that is being written ahead of the pour, for half of the time for a pour at most. It
+// reports false when it is still not written then.
+func (p *Pour) segmentWritten(ctx context.Context) bool {
+	c := p.Draft.cached()
+	if c == nil {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.Draft.RequiredTimeout/2)
+	defer cancel()
+	return c.written.wait(ctx)
 }
 
 // begin makes what is decided until the end part of a new pour.
@@ -53,10 +78,10 @@ func (p *Pour) begin() (end func(), err error) {
 // target that is wanted and then with smaller ones; the first whose view is legal, fits and saves enough is
 // taken. It ends when ctx does.
 func (p *Pour) pourWithin(ctx context.Context, why policy.Reason) error {
-	if taken, err := provided(ctx, p, why); taken {
+	if taken, err := p.summarizeByProvider(ctx, why); taken {
 		return err
 	}
-	if p.Draft.Pausing = pauses(p, why, p.targets(why)[0]); p.Draft.Pausing {
+	if p.Draft.Pausing = p.mayPause(why, p.targets(why)[0]); p.Draft.Pausing {
 		return nil
 	}
 	var failed []error
@@ -66,7 +91,7 @@ func (p *Pour) pourWithin(ctx context.Context, why policy.Reason) error {
 			if err == nil {
 				p.Draft.Outcome.Reason, p.Draft.Outcome.Route = why, rt.name
 				p.record(ctx, rt, why)
-				return wrapUp(p)
+				return p.wrapUp()
 			}
 			failed = append(failed, fmt.Errorf("%s: %w", rt.name, err))
 			if err := ctx.Err(); err != nil {
@@ -77,13 +102,13 @@ func (p *Pour) pourWithin(ctx context.Context, why policy.Reason) error {
 	return p.poor(why, errors.Join(failed...))
 }
 
-// provided pours by a summary that the provider has written in place of an answer, or writes when it is asked to. It reports
+// summarizeByProvider pours by a summary that the provider has written in place of an answer, or writes when it is asked to. It reports
 // false where there is none, or none that serves.
-func provided(ctx context.Context, p *Pour, why policy.Reason) (taken bool, err error) {
+func (p *Pour) summarizeByProvider(ctx context.Context, why policy.Reason) (taken bool, err error) {
 	rt := pausing
 	switch {
 	case p.Draft.Demand.Summary != nil:
-	case compacts(p, why):
+	case p.maySummarize(why):
 		rt = compacting
 	default:
 		return false, nil
@@ -93,35 +118,35 @@ func provided(ctx context.Context, p *Pour, why policy.Reason) (taken bool, err 
 		return false, nil
 	}
 	p.Draft.Outcome.Reason, p.Draft.Outcome.Route = why, rt.name
-	return true, wrapUp(p)
+	return true, p.wrapUp()
 }
 
 // attemptRoute carries a pour out by one route: with the plan that was prepared for it, if that is good, and otherwise with
 // one that is made at once.
 func (p *Pour) attemptRoute(ctx context.Context, rt route, target int, why policy.Reason) error {
 	if rt.plans && p.prepared != nil {
-		if err := carry(ctx, p, rt, target, why); err == nil {
+		if err := p.carry(ctx, rt, target, why); err == nil {
 			return nil
 		}
 		p.prepared = nil
 	}
-	return carry(ctx, p, rt, target, why)
+	return p.carry(ctx, rt, target, why)
 }
 
 // carry carries a pour out by one route, on a copy, and keeps it if it is good: the next route, or the request
 // without a pour, must not go out with what a refused one has set.
-func carry(ctx context.Context, p *Pour, rt route, target int, why policy.Reason) error {
-	next := p.copy()
-	if err := rt.carry(ctx, next, target); err != nil {
+func (p *Pour) carry(ctx context.Context, rt route, target int, why policy.Reason) error {
+	r := p.rewrite(target)
+	if err := rt.carry(r, ctx); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil { // what it made is not whole
 		return err
 	}
-	if err := next.check(why, rt.unsure); err != nil {
+	if err := r.check(why, rt.unsure); err != nil {
 		return err
 	}
-	*p.Draft, p.proposal = *next.Draft, next.proposal
+	p.keep(r)
 	return nil
 }
 
@@ -168,19 +193,45 @@ func (p *Pour) Offer(ctx context.Context) error {
 	return nil
 }
 
-// AheadOptions returns the options of the pour that will come after a draft was sent, for a segment that is written ahead of it,
-// and false where the conversation is not as near to its trigger as the preset says, or is not stored yet.
-func AheadOptions(dr *Draft) (policy.PlanOptions, bool) {
-	in := dr.Input
-	ahead := dr.Preset.Summary.Ahead.Tokens()
-	if ahead == 0 || dr.Limits.Trigger == 0 || dr.Outcome.After <= dr.Limits.Trigger-ahead || aheadOf(in) == nil || in.Match.Branch != nil ||
-		dr.Pauses() && !dr.Bound() { // the model will write it in its place
-		return policy.PlanOptions{}, false
+// record has the record of the pour written by the summariser, once, now that it is settled what the pour covers and by
+// which route. Where nothing good comes of it, the pour stays as it is. A fold has no record of its own, and a pour
+// that nobody has to wait for is not worth a call.
+func (p *Pour) record(ctx context.Context, rt route, why policy.Reason) {
+	if p.Summarizer == nil || p.proposal == nil || p.quick || p.isOptional(why) || p.Draft.Covering() == nil {
+		return
 	}
-	p := &Pour{Draft: dr}
-	o := p.planOptions(p.targets(policy.Necessary)[0])
-	size := p.room(dr.Outcome.After)
-	step := size / max(1, len(decant.Rounds(dr.View.Live())))
-	o.Coming = max(0, o.Trigger-size) + step/2
-	return o, true
+	if notes := p.Draft.cached().writtenAhead(p.proposal.Plan); notes != nil {
+		plan := *p.proposal.Plan
+		plan.Notes = slices.Concat(plan.Notes, notes)
+		p.proposal.Plan, p.Draft.Outcome.Plan = &plan, &plan
+		return
+	}
+	err := p.proposal.Write(ctx, p.Summarizer)
+	p.Draft.Outcome.Spent = p.proposal.Unbooked()
+	if err == nil {
+		r := p.rewrite(0)
+		if err = r.take(); err == nil {
+			err = r.check(why, rt.unsure)
+		}
+		if err == nil {
+			p.keep(r)
+			return
+		}
+		p.proposal.Refuse(err)
+	}
+	p.Draft.Outcome.Unused = err
+	r := p.rewrite(0)
+	if err := r.take(); err != nil { // the record as it was, and what was spent
+		r.Draft.Outcome.Unused = err
+	}
+	p.keep(r)
+}
+
+// wrapUp asks the model to come to an end where a budget is nearly spent and the preset has it pause behind a summary.
+func (p *Pour) wrapUp() error {
+	in := p.Draft.Input
+	if !p.Draft.Pressed || !p.Draft.Preset.Native.Compaction.Pause || p.Draft.Outcome.Reason != policy.Necessary {
+		return nil
+	}
+	return p.Draft.Add(policy.WrapUp(in.Conv, p.Draft.View, slices.Concat(p.Draft.InForce, p.Draft.Made), in.Estimator))
 }

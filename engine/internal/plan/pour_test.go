@@ -23,8 +23,8 @@ func TestARefusedRouteLeavesNothingBehind(t *testing.T) {
 		}
 		p.Draft.Limits, p.Draft.Outcome.Before = l, p.Draft.Size(p.Draft.View)
 		before, body := p.Draft.Outcome, string(p.Draft.Body)
-		err = p.attemptRoute(t.Context(), route{name: "refused", carry: func(_ context.Context, p *Pour, _ int) error {
-			a := p.Draft
+		err = p.attemptRoute(t.Context(), route{name: "refused", carry: func(r *rewrite, _ context.Context) error {
+			a := r.Draft
 			a.Params, a.Betas = []byte(`{"type":"adaptive"}`), []string{"a-beta"}
 			a.Outcome.Plan, a.Outcome.After = &decant.Plan{Reason: "refused"}, 1
 			if failing {

@@ -1,8 +1,14 @@
 package plan
 
 import (
+	"slices"
+	"sync"
+	"time"
+
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/match"
+	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/token"
 )
 
 // Size returns the tokens that a view takes, system prompt and tools included: what the provider
@@ -153,4 +159,133 @@ func (in *Input) atomOf(b *decant.Block) int {
 		return -1
 	}
 	return i
+}
+
+// Weighed returns the tokens of the messages of a view, all of them estimated: so every view is metered that
+// is another one than was reported about.
+func (dr *Draft) Weighed(view *decant.Conversation) int {
+	return dr.Meter.Scale(dr.Estimate(view, decant.Ref{}))
+}
+
+// Behind returns the tokens of the view from the first block on that is different from before: what
+// the provider's cache has to be written anew.
+func (dr *Draft) Behind() int {
+	n := min(len(dr.Before.Messages), len(dr.View.Messages))
+	for i := range n {
+		if !slices.EqualFunc(dr.Before.Messages[i].Blocks, dr.View.Messages[i].Blocks, alike) {
+			return dr.Weighed(dr.View.With(dr.View.Messages[i:]))
+		}
+	}
+	return dr.Weighed(dr.View.With(dr.View.Messages[n:]))
+}
+
+func alike(x, y decant.Block) bool {
+	return x.Ref == y.Ref && x.Kind == y.Kind && x.Changed == y.Changed
+}
+
+// Text returns about how many bytes of text the request sends, without images and without thinking,
+// of which the provider may count nothing.
+func (dr *Draft) Text() (n int) {
+	in := dr.Input
+	for i := range in.Conv.Fixed.System {
+		n += textSize(&in.Conv.Fixed.System[i])
+	}
+	for i := range in.Conv.Fixed.Tools {
+		if s := in.Conv.Fixed.Tools[i].Schema; s != nil {
+			n += s.Size()
+		}
+	}
+	live := dr.View.Live()
+	for i := range live {
+		for k := range live[i].Blocks {
+			n += textSize(&live[i].Blocks[k])
+		}
+	}
+	return n
+}
+
+func textSize(b *decant.Block) int {
+	if b.Content == nil || b.Media.Count > 0 || b.Kind == decant.KindThinking || b.Kind == decant.KindOpaque {
+		return 0
+	}
+	return b.Content.Size()
+}
+
+// Estimators keeps estimators by model, and the sizes of fixed parts, which are large and the same on
+// every request.
+type Estimators struct {
+	mu     sync.Mutex
+	models map[string]*token.Estimator
+	fixeds map[fixedKey]int
+}
+
+type fixedKey struct {
+	model   string
+	version decant.Hash
+}
+
+// The bounds of what is kept: a client can name as many models as it likes, and by names as long as it likes.
+const (
+	mostFixed   = 4096 // fixed parts whose sizes are kept
+	mostModels  = 256
+	longestName = 256 // bytes of a model's id
+)
+
+// For returns the estimator of a model, the same one each time as long as there is room.
+func (s *Estimators) For(m token.Model) *token.Estimator {
+	if len(m.ID) > longestName {
+		return token.For(m)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.models == nil {
+		s.models = map[string]*token.Estimator{}
+	}
+	if e := s.models[m.ID]; e != nil {
+		return e
+	}
+	if len(s.models) >= mostModels {
+		clear(s.models)
+	}
+	e := token.For(m)
+	s.models[m.ID] = e
+	return e
+}
+
+// Fixed returns the tokens of a system prompt with its tools, as e estimates them; 0 for one without a version.
+func (s *Estimators) Fixed(e *token.Estimator, f *decant.Fixed) int {
+	if f.Version.IsZero() {
+		return 0
+	}
+	if len(e.Model().ID) > longestName {
+		return e.Fixed(f)
+	}
+	k := fixedKey{e.Model().ID, f.Version}
+	s.mu.Lock()
+	n, ok := s.fixeds[k]
+	s.mu.Unlock()
+	if ok {
+		return n
+	}
+	n = e.Fixed(f)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fixeds == nil || len(s.fixeds) >= mostFixed {
+		s.fixeds = map[fixedKey]int{}
+	}
+	s.fixeds[k] = n
+	return n
+}
+
+// Uncached is the usage of a request with a prompt of n tokens of which nothing is read from the cache, and with as
+// long an answer as it asks for. All of the prompt is written to the cache, if the request asks for that.
+func Uncached(c *decant.Conversation, n int) decant.Usage {
+	u := decant.Usage{CacheWrite: n, Output: c.MaxOutput}
+	switch life := cost.LongestLife(c); {
+	case life == 0:
+		u.Input, u.CacheWrite = n, 0
+	case life > 5*time.Minute:
+		u.Write1h = n
+	}
+	return u
 }

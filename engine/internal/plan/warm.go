@@ -125,7 +125,7 @@ func (r *resting) saved(begun time.Time, u decant.Usage) float64 {
 // resting has the first call of a pause made in time, if it may be made. k is locked.
 func (k *Warmer) rest(r *resting, a *Rested) {
 	in := a.Draft.Input
-	r.entry.Poured = PoursCold(a.Draft)
+	r.entry.Poured = (&Schedule{Draft: a.Draft, Summarizer: a.Draft.Summarizer}).PoursCold()
 	d, ok := in.Prompt.Dialect.(dialect.Warmer)
 	if !ok || !r.pays() || len(a.Body) > mostWarmBytes-k.bytes {
 		return

@@ -78,7 +78,7 @@ func halfMegabyte(tb testing.TB) *Pour {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return &Pour{Draft: dr}
+	return NewPour(dr, nil)
 }
 
 func read(tb testing.TB, body []byte) *match.Prompt {

@@ -2,16 +2,96 @@ package plan
 
 import (
 	"context"
-
-	"github.com/go-json-experiment/json"
+	"sync"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/match"
 	"github.com/decantdev/decant/internal/cause"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
+	"github.com/go-json-experiment/json"
 )
+
+// A Cached is what is kept in memory of a conversation beside what is stored: what is known of its size and of its
+// provider's cache, what was planned for requests that were only observed, and what was prepared for its next pour. It is
+// safe for concurrent use.
+type Cached struct {
+	mu      sync.Mutex
+	meter   Meter
+	planned bool // plan was read
+	plan    []decant.Decision
+
+	*prepared
+}
+
+// prepared is what waits for the next pour of a conversation. It says itself what it was made for, so it outlives the rest
+// when the conversation is read again.
+type prepared struct {
+	written   slot[written]
+	candidate slot[*Candidate]
+}
+
+// NewCached returns what is kept of a conversation with a meter.
+func NewCached(m Meter) *Cached { return &Cached{meter: m, prepared: new(prepared)} }
+
+// Again returns what is kept of a conversation that was read again. What was prepared, or is under way, stays.
+func (c *Cached) Again(m Meter) *Cached { return &Cached{meter: m, prepared: c.prepared} }
+
+// CachedOf returns what is kept of a conversation in memory.
+func CachedOf(l *match.Stored) *Cached { return l.Notes.(*Cached) }
+
+// cached returns what is kept of the conversation that the request belongs to, nil when it is not stored yet.
+func (in *Input) cached() *Cached {
+	if in.Match == nil || in.Match.Stored == nil {
+		return nil
+	}
+	return CachedOf(in.Match.Stored)
+}
+
+// Meter returns the meter.
+func (c *Cached) Meter() Meter {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.meter
+}
+
+// ChangeMeter changes the meter, so that requests know it that come before this one is archived.
+func (c *Cached) ChangeMeter(change func(*Meter)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change(&c.meter)
+}
+
+// Planned returns the decisions that were planned for the observed requests of the conversation, and false when they were
+// not read yet.
+func (c *Cached) Planned() ([]decant.Decision, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.plan, c.planned
+}
+
+// SetPlanned sets what was planned, if it was not read before, and returns what it is.
+func (c *Cached) SetPlanned(ds []decant.Decision) []decant.Decision {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.planned {
+		c.plan, c.planned = ds, true
+	}
+	return c.plan
+}
+
+// ExtendPlanned adds decisions to what was planned, if that is still as long as it was, and reports whether it did.
+func (c *Cached) ExtendPlanned(was int, ds []decant.Decision) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.plan) != was {
+		return false
+	}
+	c.plan = append(c.plan[:len(c.plan):len(c.plan)], ds...)
+	return true
+}
 
 // A Meter is what is known about the size of a conversation: the provider's newest report, what it
 // was about, and what was learned from earlier ones.

@@ -23,15 +23,15 @@ const RouteCompacted = "compacted by the provider"
 // compacting has the provider write a summary of the oldest messages, which stands first in the view from then on. It
 // is the one change of old history that leaves bound thinking valid in what stays. It is tried once a pour, before all
 // others, because it costs a call.
-var compacting = route{name: RouteCompacted, carry: compactRoute}
+var compacting = route{name: RouteCompacted, carry: (*rewrite).compactRoute}
 
 // compacts reports whether the provider can be asked for a summary in a pour for a reason.
-func compacts(p *Pour, why policy.Reason) bool {
-	return why == policy.Necessary && !p.quick && p.Draft.compacts() && len(p.Draft.Suspended) == 0 && p.Draft.Outcome.Before < p.Draft.Limits.Window
+func (p *Pour) maySummarize(why policy.Reason) bool {
+	return why == policy.Necessary && !p.quick && p.Draft.asksSummary() && len(p.Draft.Suspended) == 0 && p.Draft.Outcome.Before < p.Draft.Limits.Window
 }
 
 // compacts reports whether the provider of a request can and may be asked for a summary.
-func (dr *Draft) compacts() bool {
+func (dr *Draft) asksSummary() bool {
 	return dr.Asker != nil && !dr.Observed && !dr.Count &&
 		dr.Preset.Native.Route != preset.RouteLocal && dr.Compactable() && !dr.AsksForEditing()
 }
@@ -40,17 +40,17 @@ func (dr *Draft) compacts() bool {
 const share = 0.75
 
 // compactRoute carries out compacting.
-func compactRoute(ctx context.Context, p *Pour, target int) error {
-	in := p.Draft.Input
-	sent, err := p.Draft.Sent()
+func (r *rewrite) compactRoute(ctx context.Context) error {
+	in := r.Draft.Input
+	sent, err := r.Draft.Sent()
 	if err != nil {
 		return err
 	}
-	cut := summaryCut(p.Draft, sent, target)
+	cut := r.summaryCut(sent, r.target)
 	if decant.AwaitsServer(sent.Messages) { // what the summary lacks has no place behind the newest results
 		return errNoRoute
 	}
-	if cut == 0 || !fits(p.Draft, sent.With(sent.Messages[:cut])) {
+	if cut == 0 || !r.fitsWindow(sent.With(sent.Messages[:cut])) {
 		return errNoRoute
 	}
 	d := in.Prompt.Dialect.(dialect.Compacter)
@@ -58,10 +58,10 @@ func compactRoute(ctx context.Context, p *Pour, target int) error {
 	if err != nil {
 		return fmt.Errorf("write the request for a summary: %w", err)
 	}
-	limited, cancel := context.WithTimeout(ctx, patience(ctx, p.Draft.Preset.Summary.Timeout.Settled().Foreground))
+	limited, cancel := context.WithTimeout(ctx, patience(ctx, r.Draft.Preset.Summary.Timeout.Settled().Foreground))
 	defer cancel()
 	a, err := in.Asker.Ask(limited, summaryCause(in), &provider.Request{
-		Model: in.Conv.Model, Body: d.AskCompaction(body, instructions(p.Draft.Preset)), Betas: append(slices.Clone(in.Betas), d.CompactionBeta()),
+		Model: in.Conv.Model, Body: d.AskCompaction(body, instructions(r.Draft.Preset)), Betas: append(slices.Clone(in.Betas), d.CompactionBeta()),
 	})
 	if err != nil {
 		return fmt.Errorf("ask for a summary: %w", err)
@@ -70,12 +70,13 @@ func compactRoute(ctx context.Context, p *Pour, target int) error {
 	if !ok {
 		return fmt.Errorf("the provider has written none (%s): %w", a.Stop, decant.ErrSummary)
 	}
-	return replace(ctx, p, sent.Messages[cut].Number, s, a.Usage)
+	return r.coverBySummary(ctx, sent.Messages[cut].Number, s, a.Usage)
 }
 
 // fits reports whether the provider can read the beginning of what is sent, of which it clears nothing then: it has read
 // it whole in an earlier request, or there is room for all that an estimate may be wrong by.
-func fits(dr *Draft, view *decant.Conversation) bool {
+func (s *Schedule) fitsWindow(view *decant.Conversation) bool {
+	dr := s.Draft
 	const margin = 1.25
 	in := dr.Input
 	if dr.Anchored() && decant.NativeIn(dr.InForce) == nil && view.Messages[len(view.Messages)-1].Number <= in.Match.State.Chain[dr.Meter.Length-1].Message {
@@ -85,8 +86,8 @@ func fits(dr *Draft, view *decant.Conversation) bool {
 }
 
 // replace puts a provider's summary in the place of all messages before one, and behind the newest what it lacks.
-func replace(ctx context.Context, p *Pour, tail int, s dialect.ProviderSummary, u decant.Usage) error {
-	in := p.Draft.Input
+func (r *rewrite) coverBySummary(ctx context.Context, tail int, s dialect.ProviderSummary, u decant.Usage) error {
+	in := r.Draft.Input
 	c := in.Conv
 	covered := c.Messages[:c.Index(tail)]
 	paid := in.Price(u, cost.Terms{At: in.Now()})
@@ -94,13 +95,13 @@ func replace(ctx context.Context, p *Pour, tail int, s dialect.ProviderSummary, 
 		From: covered[0].Number, To: covered[len(covered)-1].Number, Messages: len(covered), Placement: decant.PlaceFirst, Rung: decant.RungNative,
 		Source: s.Source, Summary: secret.Mask(s.Text), Original: in.Estimator.Messages(covered), Compressed: in.Estimator.Count(s.Text), CostUSD: float64(paid) / 1e9,
 	}
-	f := policy.Foreign{Conversation: c, View: p.Draft.View, Covered: covered, Text: s.Text}
-	o := p.planOptions(p.Draft.Limits.Target)
+	f := policy.Foreign{Conversation: c, View: r.Draft.View, Covered: covered, Text: s.Text}
+	o := r.planOptions(r.Draft.Limits.Target)
 	f.Prove(ctx, cp, o)
 	ds := []decant.Decision{{
 		Kind: decant.Cover, Reduction: decant.ReductionCheckpoint, Reason: "summarised by the provider", Before: cp.Original, After: cp.Compressed, Checkpoint: cp,
 	}}
-	return p.Draft.Add(p.settle(append(ds, f.Supplement(ctx, o)...)))
+	return r.Draft.Add(r.settle(append(ds, f.Supplement(ctx, o)...)))
 }
 
 // patience returns how long a summary may take: as long as a preset permits, and not all of the time that there is.
@@ -132,9 +133,10 @@ func instructions(set *preset.Preset) string {
 // summaryCut returns the index of the message from which on a view stays behind a provider's summary: as much as other
 // pours keep, whole rounds, and in any case what is under way; 0 when nothing can be summarised. There the role
 // changes, which is what keeps thinking valid. Results that make tools known to the model stay.
-func summaryCut(dr *Draft, sent *decant.Conversation, target int) int {
+func (s *Schedule) summaryCut(sent *decant.Conversation, target int) int {
+	dr := s.Draft
 	ms := sent.Messages
-	last, room := newestKept(ms, dr.Preset.Keep), int(keepShare(dr)*float64(target))
+	last, room := newestKept(ms, dr.Preset.Keep), int(s.keepShare()*float64(target))
 	best, size, from := 0, 0, len(ms)                    // the tail that begins there was sized
 	for _, i := range slices.Backward(decant.Cuts(ms)) { // the shortest tail first
 		if i > last || i < 1 {
@@ -167,7 +169,8 @@ func newestKept(ms []decant.Message, keep preset.Keep) int {
 
 // keepShare returns the share of a target that a pour keeps of the newest messages, besides those that a
 // preset counts.
-func keepShare(dr *Draft) float64 {
+func (s *Schedule) keepShare() float64 {
+	dr := s.Draft
 	switch k := dr.Preset.Keep; {
 	case k.Share > 0:
 		return k.Share
@@ -228,4 +231,40 @@ func (o *once) Ask(ctx context.Context, c provider.Cause, r *provider.Request) (
 		o.body = h
 	}
 	return o.answer, o.err
+}
+
+// pausing carries out a pour by a summary that the model has written in place of an answer, and behind which it has paused.
+var pausing = route{name: "compacted at a pause", carry: (*rewrite).pausedRoute}
+
+// pauses reports whether the model can be asked, in the client's own request, to write a summary in place of an answer. The
+// provider counts for itself, and answers as always where it finds the request smaller. Bound thinking in an open round would
+// not outlive it, and where all stays that there is no summary serves.
+func (p *Pour) mayPause(why policy.Reason, target int) bool {
+	in := p.Draft.Input
+	may := why == policy.Necessary && !p.quick && in.Demand.Reason == "" && p.Draft.Pauses() && len(p.Draft.Suspended) == 0 &&
+		p.Draft.Outcome.Before < p.Draft.Limits.Must() && !(p.Draft.Bound() && in.Conv.OpenRound())
+	if !may {
+		return false
+	}
+	sent, err := p.Draft.Sent()
+	return err == nil && p.summaryCut(sent, target) > 0
+}
+
+// pausedRoute carries out pausing: the summary stands first, in the bytes in which it came, and the newest rounds behind it.
+// Thinking in these is bound to what the summary is about, so it goes.
+func (r *rewrite) pausedRoute(ctx context.Context) error {
+	in := r.Draft.Input
+	sent, err := r.Draft.Sent()
+	if err != nil {
+		return err
+	}
+	cut := r.summaryCut(sent, r.target)
+	if cut == 0 {
+		return errNoRoute
+	}
+	bound := r.Draft.Bound()
+	if err := r.coverBySummary(ctx, sent.Messages[cut].Number, *in.Demand.Summary, in.Demand.Paid); err != nil || !bound {
+		return err
+	}
+	return r.Draft.Add(r.Draft.AllThinking())
 }

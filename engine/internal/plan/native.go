@@ -6,6 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/preset"
 )
 
 // Clearing returns what the request has to ask the provider for so that the model reads the view; nil when
@@ -44,10 +45,10 @@ func (dr *Draft) NeededBetas() []string {
 	if c, _ := dr.Clearing(); c != nil && c.Beta() != "" {
 		out = append(out, c.Beta())
 	}
-	if d, ok := dr.Prompt.Dialect.(dialect.Compacter); ok && dialect.Summarised(dr.View) && !carried(dr) {
+	if d, ok := dr.Prompt.Dialect.(dialect.Compacter); ok && dialect.Summarised(dr.View) && !dr.carried() {
 		out = append(out, d.CompactionBeta())
 	}
-	if r := Rules(dr); r.Any() {
+	if r := dr.Rules(); r.Any() {
 		out = append(out, dr.Prompt.Dialect.(dialect.Pauser).RuleBetas(r)...)
 	}
 	return slices.Compact(out)
@@ -67,7 +68,7 @@ func (dr *Draft) suspend() error {
 			native = nil
 		}
 	}
-	if carried(dr) {
+	if dr.carried() {
 		summarised = !in.carries()
 	} else {
 		summarised = summarised && !in.Compactable()
@@ -94,9 +95,9 @@ func (dr *Draft) suspend() error {
 
 // Rules returns what the request asks the provider to do with its prompt by itself. A summary that came in place of an answer
 // goes with no request that does not ask for the next one; where nobody would go on behind it, at a size that is never reached.
-func Rules(dr *Draft) (r dialect.Rules) {
+func (dr *Draft) Rules() (r dialect.Rules) {
 	in := dr.Input
-	has := carried(dr)
+	has := dr.carried()
 	if !has && (in.Demand.Unedit || !dr.Pausing && !dr.Slides()) {
 		return r
 	}
@@ -108,8 +109,8 @@ func Rules(dr *Draft) (r dialect.Rules) {
 		}
 	}
 	switch {
-	case dr.Pauses() && !(dr.Bound() && in.Conv.OpenRound()) && (has || dr.Pausing || serves(dr)):
-		r.Summary, r.Instructions = threshold(dr), dr.Preset.Summary.Instructions
+	case dr.Pauses() && !(dr.Bound() && in.Conv.OpenRound()) && (has || dr.Pausing || dr.summaryHelps()):
+		r.Summary, r.Instructions = dr.pauseSize(), dr.Preset.Summary.Instructions
 	case has:
 		r.Summary = in.Model.Window
 	}
@@ -118,13 +119,13 @@ func Rules(dr *Draft) (r dialect.Rules) {
 
 // serves reports whether a summary would leave less to send, where the provider may find that the time for one has come: something
 // stands before what stays.
-func serves(dr *Draft) bool {
-	return dr.Outcome.Before <= threshold(dr) || len(dr.View.Messages) > dr.Preset.Keep.Messages+1
+func (dr *Draft) summaryHelps() bool {
+	return dr.Outcome.Before <= dr.pauseSize() || len(dr.View.Messages) > dr.Preset.Keep.Messages+1
 }
 
 // threshold returns the size at which the model pauses behind a summary: that of the second stage, or less where a pour is due
 // before.
-func threshold(dr *Draft) int {
+func (dr *Draft) pauseSize() int {
 	n := dr.Preset.Native.Compaction.Tokens
 	if t := dr.Limits.Trigger; t > 0 {
 		n = min(n, t)
@@ -133,16 +134,49 @@ func threshold(dr *Draft) int {
 }
 
 // carried reports whether the view begins with a summary behind which the model has paused.
-func carried(dr *Draft) bool {
+func (dr *Draft) carried() bool {
 	d, ok := dr.Prompt.Dialect.(dialect.Pauser)
 	return ok && dialect.Summarised(dr.View) && d.Unsigned(dr.View.Messages[0].Blocks[0].Text())
 }
 
 // withRules returns a body that asks for the rules.
-func withRules(dr *Draft, body []byte) ([]byte, error) {
-	r := Rules(dr)
+func (dr *Draft) withRules(body []byte) ([]byte, error) {
+	r := dr.Rules()
 	if !r.Any() {
 		return body, nil
 	}
 	return dr.Prompt.Dialect.(dialect.Pauser).Rule(body, r) // there are none otherwise
+}
+
+// Pauses reports whether the provider shall write a summary in place of an answer once the prompt is large: the preset has a second
+// stage, the model can, and whoever sends the request goes on behind the pause.
+func (dr *Draft) Pauses() bool {
+	n := dr.Preset.Native
+	return dr.Continues && !dr.Count && !dr.Demand.Unpause && n.Compaction.On() && n.Route != preset.RouteLocal && dr.carries()
+}
+
+// Slides reports whether the provider clears by the rules of the preset as they are written, with each request anew: the preset
+// wants that, and names no tools, which these rules could not tell apart.
+func (dr *Draft) Slides() bool {
+	set := dr.Preset
+	return set.Prune == preset.PruneEveryRequest && set.Native.Editing.On() && set.Native.Route != preset.RouteLocal &&
+		len(set.Tools.Include)+len(set.Tools.Exclude)+len(set.Tools.Pin) == 0 && dr.Model.Editing && dr.TakesRules()
+}
+
+// LetDrop has the provider drop thinking that does not fit. It reports false where it cannot be asked to.
+func (dr *Draft) LetDrop() bool {
+	p := dr.Prompt
+	d, ok := p.Dialect.(dialect.Dropper)
+	if !ok {
+		return false
+	}
+	params, beta, ok := d.Drop(p.Doc.Source)
+	if !ok {
+		return false
+	}
+	dr.Params, dr.Betas = params, nil
+	if beta != "" {
+		dr.Betas = []string{beta}
+	}
+	return true
 }
