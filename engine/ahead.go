@@ -22,18 +22,18 @@ const (
 // An ahead prepares the pours of conversations that will be poured soon (preset.Summary.Ahead), beside their
 // requests: segments and plans. They wait in the notes of the conversation; a crash loses nothing else.
 type ahead struct {
-	by    policy.Summarizer // nil: nothing is written
-	aside *aside
-	slots chan struct{}
-	plans chan struct{}
-	env   *plan.Settings
-	store store.Committer
-	limit time.Duration // of a write to the store
-	told  func(tenant string, spends []store.Spend)
-	log   *slog.Logger
+	by         policy.Summarizer // nil: nothing is written
+	background *background
+	slots      chan struct{}
+	plans      chan struct{}
+	env        *plan.Settings
+	store      store.Committer
+	limit      time.Duration // of a write to the store
+	told       func(tenant string, spends []store.Spend)
+	log        *slog.Logger
 }
 
-func newAhead(o *Options, env *plan.Settings, s store.Committer, by *aside) *ahead {
+func newAhead(o *Options, env *plan.Settings, s store.Committer, by *background) *ahead {
 	writer := o.Models.Summarizer
 	if _, same := writer.(policy.Extractive); same {
 		writer = nil
@@ -44,7 +44,7 @@ func newAhead(o *Options, env *plan.Settings, s store.Committer, by *aside) *ahe
 // begin prepares the next pour of a conversation behind the answer to a request, if it is near: a segment is written,
 // unless somebody does so, and the pour is planned. sent is the request as it was sent, answer a JSON list of blocks.
 func (a *ahead) begin(dr *plan.Draft, sent, answer []byte) {
-	if a.aside.life.Err() != nil {
+	if a.background.life.Err() != nil {
 		return
 	}
 	next := plan.NewUpcoming(dr)
@@ -61,7 +61,7 @@ func (a *ahead) begin(dr *plan.Draft, sent, answer []byte) {
 func (a *ahead) plan(next *plan.Upcoming, o policy.PlanOptions, answer []byte) {
 	f, ok := next.Forecast(o, answer)
 	if make := a.forecast(f, ok); make != nil {
-		a.aside.do(make)
+		a.background.do(make)
 	}
 }
 
@@ -101,7 +101,7 @@ func (a *ahead) segment(next *plan.Upcoming, o policy.PlanOptions, sent, answer 
 	o.Call.Conversation, o.Call.Background, o.Call.Sent = dr.Match.Stored.Key, true, sent
 	w := &segmentWriter{a, cached, dr.Conv, o}
 	f, ok := next.Forecast(o, answer)
-	a.aside.do(func(ctx context.Context) error {
+	a.background.do(func(ctx context.Context) error {
 		if err := w.write(ctx); err != nil || !ok {
 			return err
 		}

@@ -32,7 +32,7 @@ type Batch struct {
 // dropped.
 func (e *Engine) PrepareBatch(ctx context.Context, req *BatchRequest) (*Batch, error) {
 	b := &Batch{tab: tab{e, e.opts.Now(), map[string]*store.Spend{}}}
-	b.held = &budget.Reservation{Tenant: req.Tenant, Budgets: e.till.of(req.Budgets), Own: len(req.Budgets)}
+	b.held = &budget.Reservation{Tenant: req.Tenant, Budgets: e.budgets(req.Budgets), Own: len(req.Budgets)}
 	for i := range req.Items {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -43,7 +43,7 @@ func (e *Engine) PrepareBatch(ctx context.Context, req *BatchRequest) (*Batch, e
 		}
 		b.held.Most = b.held.Most.Plus(n)
 	}
-	if err := e.till.hold(ctx, b.held); err != nil {
+	if err := e.reserve(ctx, b.held); err != nil {
 		return nil, err
 	}
 	return b, nil
@@ -68,7 +68,7 @@ func (b *Batch) add(d dialect.Dialect, item *dialect.BatchItem, betas []string) 
 }
 
 // Drop ends a batch that the provider has not taken: nothing is held back for it any longer.
-func (b *Batch) Drop() { b.tab.e.till.purse.Release(b.held) }
+func (b *Batch) Drop() { b.tab.e.purse.Release(b.held) }
 
 // Book books a batch that the provider has taken, or may have, under the id that it gave it: what it may cost at most,
 // until it is settled. It returns at once; an error goes to Options.Logger.

@@ -28,7 +28,7 @@ type Change struct {
 }
 
 // A revision is a change to a stored conversation in the making.
-type revision struct{ dr *plan.Draft }
+type revision struct{ *plan.Draft }
 
 // Preview returns what a pour of a conversation would do now: the one that is due (see policy.Due), or would be if the
 // conversation were not on hold; else one that brings the view down to the size that every pour aims at. It
@@ -50,27 +50,27 @@ func offer(ctx context.Context, e *Engine, k store.Key, by policy.Summarizer, fo
 	if err != nil {
 		return nil, err
 	}
-	p, in := plan.NewPour(r.dr, by), r.dr.Input
-	if r.dr.Limits, err = policy.LimitsFor(in.Model, r.dr.Preset, in.Fixed, in.Conv.MaxOutput); err != nil {
+	p, in := plan.NewPour(r.Draft, by), r.Input
+	if r.Limits, err = policy.LimitsFor(in.Model, r.Preset, in.Fixed, in.Conv.MaxOutput); err != nil {
 		return nil, err
 	}
-	r.dr.Outcome.Before = r.dr.Size(r.dr.View)
+	r.Outcome.Before = r.Size(r.View)
 	if why := p.Due(); why != "" {
 		// A pour for money has a second, which a busy machine may need for less: somebody who asks for one can wait.
 		if err = p.Make(ctx, why); errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 			err = nil
 		}
 	}
-	if err == nil && len(r.dr.Made) == 0 {
+	if err == nil && len(r.Made) == 0 {
 		err = p.Offer(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if len(r.dr.Made) == 0 {
+	if len(r.Made) == 0 {
 		return nil, fmt.Errorf("plan a pour of %s: %w", k.ID, decant.ErrNothing)
 	}
-	return r.change("a pour now, by the route "+r.dr.Outcome.Route, in.Match.State.Head.Hold), nil
+	return r.change("a pour now, by the route "+r.Outcome.Route, in.Match.State.Head.Hold), nil
 }
 
 // Undo returns the change that takes back the newest pour: its decisions are revoked, thinking that
@@ -84,23 +84,23 @@ func (e *Engine) Undo(ctx context.Context, k store.Key) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	ds := plan.Revocations(r.dr.Match.State.Decisions)
+	ds := plan.Revocations(r.Match.State.Decisions)
 	if len(ds) == 0 {
 		return nil, fmt.Errorf("undo a pour of %s: %w", k.ID, decant.ErrNothing)
 	}
 	if back, ok := r.undoClearing(ds); ok {
 		ds = back
-	} else if r.dr.Bound() {
-		if r.dr.Conv.OpenRound() {
+	} else if r.Bound() {
+		if r.Conv.OpenRound() {
 			return nil, fmt.Errorf("undo a pour of %s while a round is open and thinking is bound: try again when the agent is done: %w", k.ID, decant.ErrIllegal)
 		}
-		at, err := plan.EntriesAt(ctx, e.store, r.dr.Match.State, ds[0].Revokes)
+		at, err := plan.EntriesAt(ctx, e.store, r.Match.State, ds[0].Revokes)
 		if err != nil {
 			return nil, err
 		}
 		ds = append(ds, r.thinkingBehind(at)...)
 	}
-	if !r.dr.Match.State.Head.Hold {
+	if !r.Match.State.Head.Hold {
 		ds = append(ds, decant.Decision{Kind: decant.Hold, Reduction: decant.ReductionUndo, Reason: "the newest pour was taken back"})
 	}
 	if err := r.revise(ds); err != nil {
@@ -116,7 +116,7 @@ func (e *Engine) Pause(ctx context.Context, k store.Key) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.dr.Match.State.Head.Hold {
+	if r.Match.State.Head.Hold {
 		return nil, fmt.Errorf("pause %s, which is on hold: %w", k.ID, decant.ErrNothing)
 	}
 	if err := r.revise([]decant.Decision{{Kind: decant.Hold, Reduction: decant.ReductionUndo, Reason: "pours were put off"}}); err != nil {
@@ -133,12 +133,12 @@ func (e *Engine) Release(ctx context.Context, k store.Key) (*Change, error) {
 		return nil, err
 	}
 	var ds []decant.Decision
-	for _, d := range decant.InForce(r.dr.Match.State.Decisions) {
+	for _, d := range decant.InForce(r.Match.State.Decisions) {
 		if d.Kind == decant.Hold {
 			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the hold is over"})
 		}
 	}
-	if len(ds) == 0 && !r.dr.Match.State.Head.Hold {
+	if len(ds) == 0 && !r.Match.State.Head.Hold {
 		return nil, fmt.Errorf("release %s, which is not on hold: %w", k.ID, decant.ErrNothing)
 	}
 	if err := r.revise(ds); err != nil {
@@ -220,40 +220,40 @@ func (r *revision) revise(ds []decant.Decision) error {
 	if len(ds) == 0 {
 		return nil
 	}
-	if err := r.dr.Name(ds); err != nil {
+	if err := r.Name(ds); err != nil {
 		return err
 	}
-	r.dr.Made = append(r.dr.Made[:len(r.dr.Made):len(r.dr.Made)], ds...)
-	v, err := decant.Replay(r.dr.Conv, r.afterwards())
+	r.Made = append(r.Made[:len(r.Made):len(r.Made)], ds...)
+	v, err := decant.Replay(r.Conv, r.afterwards())
 	if err != nil {
 		return fmt.Errorf("apply decisions: %w", err)
 	}
-	r.dr.View = v
+	r.View = v
 	return nil
 }
 
 // afterwards returns the decisions that are in force once those of the draft are stored.
 func (r *revision) afterwards() []decant.Decision {
-	return r.dr.Match.Applicable(r.dr.Refs, r.dr.Made)
+	return r.Match.Applicable(r.Refs, r.Made)
 }
 
 // change returns what the draft has made as a change, with its price.
 func (r *revision) change(reason string, hold bool) *Change {
-	in, m := r.dr.Input, r.dr.Match
+	in, m := r.Input, r.Match
 	now := in.Now()
-	before, after := r.dr.Weighed(r.dr.Before), r.dr.Weighed(r.dr.View)
+	before, after := r.Weighed(r.Before), r.Weighed(r.View)
 	p := &decant.Plan{
-		Base: in.Conv.Hash(), Model: in.Model.ID, Window: in.Model.Window, Target: r.dr.Limits.Target, Reason: reason,
-		Decisions: r.dr.Made, Score: 1,
+		Base: in.Conv.Hash(), Model: in.Model.ID, Window: in.Model.Window, Target: r.Limits.Target, Reason: reason,
+		Decisions: r.Made, Score: 1,
 		Before: decant.Size{Fixed: in.Fixed, Messages: before}, After: decant.Size{Fixed: in.Fixed, Messages: after},
 	}
-	if r.dr.Outcome.Plan != nil {
-		p.Score, p.Risk = r.dr.Outcome.Plan.Score, r.dr.Outcome.Plan.Risk
+	if r.Outcome.Plan != nil {
+		p.Score, p.Risk = r.Outcome.Plan.Score, r.Outcome.Plan.Risk
 	}
-	c := cost.Change{Prompt: in.Fixed + before, Freed: policy.LeftOut(r.afterwards()) - policy.LeftOut(r.dr.InForce), Behind: r.dr.Behind()}
-	asked := r.dr.Meter.Newest.Client.Life()
-	life := r.dr.Meter.Belief.Life(asked)
-	c.Hour, c.Plain, c.Cold = asked > 5*time.Minute, life == 0, now.Sub(r.dr.Meter.Newest.Client.At) > life
+	c := cost.Change{Prompt: in.Fixed + before, Freed: policy.LeftOut(r.afterwards()) - policy.LeftOut(r.InForce), Behind: r.Behind()}
+	asked := r.Meter.Newest.Client.Life()
+	life := r.Meter.Belief.Life(asked)
+	c.Hour, c.Plain, c.Cold = asked > 5*time.Minute, life == 0, now.Sub(r.Meter.Newest.Client.At) > life
 	price, ok := c.Price(in.Model, now)
 	if !ok {
 		price.CostUSD, price.SaveUSD = 0, 0
@@ -266,9 +266,9 @@ func (r *revision) change(reason string, hold bool) *Change {
 func (r *revision) thinkingBehind(n int) []decant.Decision {
 	var last decant.Ref
 	if n > 0 {
-		last = r.dr.Match.State.Chain[n-1].Ref
+		last = r.Match.State.Chain[n-1].Ref
 	}
-	return slices.DeleteFunc(r.dr.AllThinking(), func(d decant.Decision) bool { return !d.Target.Ref.After(last) })
+	return slices.DeleteFunc(r.AllThinking(), func(d decant.Decision) bool { return !d.Target.Ref.After(last) })
 }
 
 // undoClearing returns those of the revocations of a pour that take back what the provider clears, if the pour
@@ -276,7 +276,7 @@ func (r *revision) thinkingBehind(n int) []decant.Decision {
 // stand on it.
 func (r *revision) undoClearing(ds []decant.Decision) ([]decant.Decision, bool) {
 	kinds := map[string]decant.DecisionKind{}
-	for _, d := range r.dr.Match.State.Decisions {
+	for _, d := range r.Match.State.Decisions {
 		kinds[d.ID] = d.Kind
 	}
 	clears := func(d decant.Decision) bool { return kinds[d.Revokes] == decant.Native }
@@ -284,7 +284,7 @@ func (r *revision) undoClearing(ds []decant.Decision) ([]decant.Decision, bool) 
 	if !slices.ContainsFunc(ds, clears) || slices.ContainsFunc(ds, func(d decant.Decision) bool { return !clears(d) && !records(d) }) {
 		return nil, false
 	}
-	if r.dr.Bound() {
+	if r.Bound() {
 		ds = slices.DeleteFunc(slices.Clone(ds), records)
 	}
 	return ds, true

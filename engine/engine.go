@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine/internal/book"
 	"github.com/decantdev/decant/engine/internal/match"
 	"github.com/decantdev/decant/engine/internal/plan"
@@ -29,39 +30,39 @@ type Store interface {
 // keeps in memory is checked against it on every request, so that several engines may share one
 // store. It is safe for concurrent use.
 type Engine struct {
-	store Store
-	opts  Options
+	store    Store
+	opts     Options
 	settings plan.Settings
-	seed  maphash.Seed // of fingerprints
+	seed     maphash.Seed // of fingerprints
 
-	finder   match.Finder
-	sizes    plan.Estimators
-	outbox   *book.Queue[finished]
-	recent   match.Recent
-	markers  *plan.AutoCache // nil: none are added
-	decider  plan.Decider
-	till     till
-	patience plan.Deadlines
-	flights  match.Flights
+	// Whose conversation a request is.
+	recent  match.Recent
+	finder  match.Finder
+	flights match.Flights
 
-	accounts plan.Accounts
-	behind   behind
+	// What is sent.
+	sizes     plan.Estimators
+	accounts  plan.Accounts
+	decider   plan.Decider
+	deadlines plan.Deadlines
+	autoCache *plan.AutoCache // nil: no markers are added
 
-	unbelieved sync.Once // told of an upstream whose reports cannot be true
+	// What is kept.
+	purse  *budget.Purse
+	ledger *book.Ledger
+	queue  *book.Queue[book.Answered]
+
+	// What is done while no request waits.
+	archives   sync.WaitGroup // under way
+	background *background
+	flusher    flushes
+	ahead      *ahead
+	warmer     *plan.Warmer // nil: nothing is kept warm
 }
 
-// A behind is what is done behind requests.
-type behind struct {
-	archives sync.WaitGroup // under way
-	aside    *aside         // what no request waits for
-	flushes  flushes
-	ahead    *ahead
-	warm     *plan.Warmer // nil: nothing is kept warm
-}
-
-// background does necessary work that nobody waits for but Close.
-func (e *Engine) background(do func(context.Context)) {
-	e.behind.archives.Go(func() {
+// later does necessary work that nobody waits for but Close.
+func (e *Engine) later(do func(context.Context)) {
+	e.archives.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), e.opts.Timeouts.Required)
 		defer cancel()
 		do(ctx)
@@ -70,17 +71,17 @@ func (e *Engine) background(do func(context.Context)) {
 
 // Flush returns when what was answered so far is archived, or the context ends: for whoever then looks at the store.
 func (e *Engine) Flush(ctx context.Context) error {
-	e.outbox.WaitAll(ctx)
+	e.queue.WaitAll(ctx)
 	return ctx.Err()
 }
 
 // Close waits for what is still being archived, and as long as necessary work may take (Timeouts.Required) for what is
 // done beside requests, which it then ends.
 func (e *Engine) Close() error {
-	e.behind.warm.Close()
-	e.outbox.Flush()
-	e.behind.archives.Wait()
-	e.behind.aside.close(e.opts.Timeouts.Required)
+	e.warmer.Close()
+	e.queue.Flush()
+	e.archives.Wait()
+	e.background.close(e.opts.Timeouts.Required)
 	return nil
 }
 
@@ -105,8 +106,8 @@ func (e *Engine) note(err error) {
 	}
 }
 
-// tellBacklog tells those who run an engine when the store cannot follow any longer, and when it can again.
-func tellBacklog(o *Options, full bool, lost int) {
+// logBacklog tells those who run an engine when the store cannot follow any longer, and when it can again.
+func logBacklog(o *Options, full bool, lost int) {
 	if full {
 		o.Logger.Error("the database cannot follow: until it can, answers are not archived, and what they brought comes back with their clients' next requests", "waiting_mb", o.Memory.Backlog>>20)
 	}
@@ -117,7 +118,7 @@ func tellBacklog(o *Options, full bool, lost int) {
 
 // Backlog returns how many bytes answers take that wait for the store, and how many answers were not archived
 // because there was no room for them.
-func (e *Engine) Backlog() (bytes, lost int) { return e.outbox.Size() }
+func (e *Engine) Backlog() (bytes, lost int) { return e.queue.Size() }
 
 // model looks a model up for a request that goes to an upstream and asks for betas. What the provider says about it counts more than
 // the catalogue. A window that the options name replaces both; a smaller one that the provider has named in a refusal counts in any case.

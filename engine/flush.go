@@ -41,24 +41,24 @@ type Occasion struct {
 
 // flushes tell a flusher of conversations.
 type flushes struct {
-	by    Flusher // nil: nobody is told
-	aside *aside
-	note  func(error)
+	by         Flusher // nil: nobody is told
+	background *background
+	note       func(error)
 }
 
 // closed tells of a conversation that its program has closed, whose last request was p.
 func (f *flushes) closed(p *Prepared) {
-	if f.by != nil && p.Conversation != "" && p.ticket.Draft.Preset.Flush.On {
+	if f.by != nil && p.Conversation != "" && p.out.Preset.Flush.On {
 		f.tell(p, &Response{}, p.Report.After, false)
 	}
 }
 
 // answered tells of an answered request if its conversation is about to be poured, or was poured for the request.
 func (f *flushes) answered(p *Prepared, res *Response) {
-	if f.by == nil || res.Status/100 != 2 || res.Broken || p.ticket.Trial != nil || p.Conversation == "" {
+	if f.by == nil || res.Status/100 != 2 || res.Broken || p.out.Trial != nil || p.Conversation == "" {
 		return
 	}
-	dr := p.ticket.Draft
+	dr := p.out.Draft
 	form := dr.Preset.Flush.Settled()
 	size := max(dr.Outcome.After, res.Usage.Context())
 	poured := decant.CheckpointIn(dr.Made) != nil
@@ -74,12 +74,12 @@ func (f *flushes) tell(p *Prepared, res *Response, size int, poured bool) {
 		f.note(err)
 		return
 	}
-	f.aside.do(func(ctx context.Context) error { return f.by.Flush(ctx, o) })
+	f.background.do(func(ctx context.Context) error { return f.by.Flush(ctx, o) })
 }
 
 // occasionOf returns what a flusher is told of a request. One that was poured is told of as it would have been sent otherwise.
 func occasionOf(p *Prepared, res *Response, size int, poured bool) (*Occasion, error) {
-	dr := p.ticket.Draft
+	dr := p.out.Draft
 	in := dr.Input
 	o := &Occasion{
 		Conversation: store.Key{Tenant: in.Start.Tenant, ID: p.Conversation}, Project: in.Project, Cycle: in.Checkpoints(),

@@ -17,7 +17,7 @@ import (
 // to be archived. Any other may have its own beginning there, what became of the tail that it lacks, or how it ended
 // itself when it was sent before. Archives that have ended since the store was asked count as well.
 func (a *arrival) match(ctx context.Context) (*match.Match, error) {
-	under, apart := a.e.outbox.Under(a.who, a.prompt)
+	under, apart := a.e.queue.Under(a.who, a.prompt)
 	p, err := a.lookFor(ctx)
 	if err == nil && (apart || p.Relation != match.Continues || p.Repeats()) && (a.archived(ctx) || under) {
 		p, err = a.lookFor(ctx)
@@ -27,7 +27,7 @@ func (a *arrival) match(ctx context.Context) (*match.Match, error) {
 
 // lookFor finds the conversation of a request, within its patience.
 func (a *arrival) lookFor(ctx context.Context) (*match.Match, error) {
-	ctx, cancel := a.e.patience.Optional(ctx)
+	ctx, cancel := a.e.deadlines.Optional(ctx)
 	defer cancel()
 	return a.e.finder.Find(ctx, a.who, a.prompt)
 }
@@ -35,9 +35,9 @@ func (a *arrival) lookFor(ctx context.Context) (*match.Match, error) {
 // archived waits until what is to be archived of a conversation is stored, and reports whether anything was. A
 // store that hangs costs a request no more than its patience.
 func (a *arrival) archived(ctx context.Context) bool {
-	ctx, cancel := a.e.patience.Waiting(ctx)
+	ctx, cancel := a.e.deadlines.Waiting(ctx)
 	defer cancel()
-	return a.e.outbox.Wait(ctx, a.who)
+	return a.e.queue.Wait(ctx, a.who)
 }
 
 // replay builds the view of a request at its place, under the decisions that are in force there.
@@ -49,7 +49,7 @@ func (a *arrival) replay(m *match.Match, f plan.Demand) (*plan.Draft, error) {
 	}
 	f.Adjust(&meter)
 	in, set := a.input(m, &meter, f)
-	dr, err := plan.NewDraft(in, set, meter, withdrawn(&a.e.settings, m))
+	dr, err := plan.NewDraft(in, set, meter, a.e.settings.Withdrawals(m))
 	if err != nil {
 		return nil, fmt.Errorf("replay decisions: %w", err)
 	}
@@ -63,14 +63,14 @@ func (a *arrival) input(m *match.Match, meter *plan.Meter, f plan.Demand) (*plan
 		Settings: &e.settings,
 		Start:    a.who, Prompt: a.prompt, Begun: e.opts.Now().UTC(), Project: req.Project, Focus: a.focus, Continues: req.Pauses,
 		Body: req.Body, Betas: req.Betas, Upstream: req.Upstream, Count: req.Count, Observed: a.observed(),
-		Summarizer: a.writer, Asker: a.asker, Recall: a.recall(), Budgets: e.till.of(req.Budgets), Own: len(req.Budgets),
+		Summarizer: a.writer, Asker: a.asker, Recall: a.recall(), Budgets: e.budgets(req.Budgets), Own: len(req.Budgets),
 		Demand: f, MaxBytes: e.opts.MaxBytes,
 	}).At(m)
 	if f.Bytes > 0 {
 		in.MaxBytes = min(in.MaxBytes, f.Bytes)
 	}
 	if m.Stored != nil && !req.Count {
-		in.Warmed = e.behind.warm.Came(m.Stored.Key)
+		in.Warmed = e.warmer.Came(m.Stored.Key)
 	}
 	in.Model = e.model(in.Conv.Model, req.Upstream, meter.Window, req.Betas)
 	set := cmp.Or(req.Preset, e.opts.Preset).For(in.Model.ReadShare(in.Begun))
@@ -91,28 +91,6 @@ func (a *arrival) recall() plan.Recall {
 	return func(ctx context.Context, c decant.Counter) (string, error) {
 		return a.e.opts.Models.Recall(ctx, a.req.Tenant, a.req.Project, c)
 	}
-}
-
-// withdrawn returns decisions that take back the pours which were made for a tail that the request
-// replaces: it may need none. What people have decided meanwhile stays.
-func withdrawn(env *plan.Settings, p *match.Match) (out []decant.Decision) {
-	if p.Branch == nil || p.Relation != match.Replaces {
-		return nil
-	}
-	behind := make(map[string]bool, len(p.Branch.Behind))
-	for _, id := range p.Branch.Behind {
-		behind[id] = true
-	}
-	for _, d := range decant.InForce(p.State.Decisions) {
-		if d.Pour == "" || !behind[d.ID] {
-			continue
-		}
-		id, _ := env.IDs.Next() // without an id the store refuses the commit and says so
-		out = append(out, decant.Decision{
-			ID: id, Kind: decant.Revoke, Revokes: d.ID, Created: env.Now().UTC(), Reason: "it was made for a request that was not answered and is no more",
-		})
-	}
-	return out
 }
 
 // An arrival is a request that has come, as it was read.

@@ -11,7 +11,7 @@ import (
 // notice tells those who run the engine of a pour, of a record that says too little, and of one by a summariser that is not used. A
 // poor record is better than none, but nobody should take it for a good one.
 func notice(e *Engine, p *Prepared) {
-	dr := p.ticket.Draft
+	dr := p.out.Draft
 	if cp := p.Report.Poor(); cp != nil && !dr.Count {
 		e.opts.Logger.Warn("a record says too little of what user and model named", "conversation", p.Conversation, "checkpoint", cp.Number,
 			"from", cp.From, "to", cp.To, "score", cp.Score, "min_score", dr.Preset.Summary.MinScore)
@@ -45,10 +45,10 @@ func foldOf(p *Prepared) *decant.Checkpoint {
 
 // pouringOf returns what there is to tell of a request that was prepared.
 func pouringOf(p *Prepared) *Pouring {
-	in, o := p.ticket.Draft.Input, &p.ticket.Draft.Outcome
+	in, o := p.out.Input, &p.out.Outcome
 	x := &Pouring{
-		Key: store.Key{Tenant: in.Start.Tenant, ID: p.Conversation}, Session: in.Start.Session, Preset: p.ticket.Draft.Preset,
-		Reason: o.Reason, Route: o.Route, Before: o.Before, After: o.After, Threshold: p.ticket.Draft.Limits.Trigger, Window: in.Model.Window,
+		Key: store.Key{Tenant: in.Start.Tenant, ID: p.Conversation}, Session: in.Start.Session, Preset: p.out.Preset,
+		Reason: o.Reason, Route: o.Route, Before: o.Before, After: o.After, Threshold: p.out.Limits.Trigger, Window: in.Model.Window,
 		Decisions: p.Report.Decisions, Checkpoint: decant.CheckpointIn(p.Report.Decisions), Err: o.Unused,
 	}
 	if p.Fault != nil && o.Reason == "" {

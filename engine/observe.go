@@ -17,7 +17,7 @@ import (
 // An observer plans what would be done about a request that is only observed.
 type observer struct {
 	*arrival
-	tk *book.Outgoing
+	out *book.Outgoing
 }
 
 // plan plans what would be done about a request and leaves it as it is. Like arrival.try it reports whether the
@@ -29,8 +29,8 @@ func (o *observer) plan(ctx context.Context) (p *Prepared, behind bool, err erro
 			return nil, true, nil
 		}
 	}
-	o.tk.LeaveAlone()
-	p = preparedOf(o.tk, o.tk.Draft.Body)
+	o.out.LeaveAlone()
+	p = preparedOf(o.out, o.out.Body)
 	if x == nil { // what was planned before cannot be read
 		p.Fault = fault
 		return p, false, nil
@@ -38,9 +38,9 @@ func (o *observer) plan(ctx context.Context) (p *Prepared, behind bool, err erro
 	if fault != nil {
 		x.Outcome.Route = "none: " + fault.Error()
 	}
-	o.tk.Trial = book.Planned(ctx, x)
+	o.out.Trial = book.Planned(ctx, x)
 	o.notePlan()
-	t := o.tk.Trial
+	t := o.out.Trial
 	p.Report.Plan = x.Outcome.Plan
 	p.Report.Planned = &Planned{Reason: t.Reason, Route: t.Route, Tokens: t.Tokens, Decisions: len(t.Made), Risk: t.Risk}
 	return p, false, nil
@@ -48,7 +48,7 @@ func (o *observer) plan(ctx context.Context) (p *Prepared, behind bool, err erro
 
 // shadow returns a draft for the same request under the decisions that were planned before.
 func (o *observer) shadow(ctx context.Context) (*plan.Draft, error) {
-	dr := o.tk.Draft
+	dr := o.out.Draft
 	p := *dr.Match
 	if p.Stored != nil {
 		planned, err := o.plannedFor(ctx, p.Stored, p.State)
@@ -99,11 +99,11 @@ func (o *observer) readPlan(ctx context.Context, tenant string, p *store.Planned
 // notePlan notes what was planned for the request. What others have planned meanwhile stands. A
 // request that has left the conversation, or has none yet, has its plan noted in one of its own when it is archived.
 func (o *observer) notePlan() {
-	m := o.tk.Draft.Match
-	if m.Stored == nil || o.tk.Starts() {
+	m := o.out.Match
+	if m.Stored == nil || o.out.Starts() {
 		return
 	}
 	if m.Relation != match.Returns {
-		o.tk.Trial.Noted = plan.CachedOf(m.Stored).ExtendPlanned(o.tk.Trial.Before-len(m.State.Decisions), o.tk.Trial.Made)
+		o.out.Trial.Noted = plan.CachedOf(m.Stored).ExtendPlanned(o.out.Trial.Before-len(m.State.Decisions), o.out.Trial.Made)
 	}
 }

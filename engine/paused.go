@@ -16,11 +16,11 @@ const mostPauses = 2
 // Pauses reports whether the answer may be a summary behind which the model pauses, for which [Engine.Paused] is to be asked
 // before anybody sees it. A streamed answer that may, begins with it, see [dialect.Pauser.Opens].
 func (p *Prepared) Pauses() bool {
-	if p.ticket == nil || p.ticket.Draft.Count {
+	if p.out == nil || p.out.Count {
 		return false
 	}
-	n := p.ticket.Draft.Rules().Summary
-	return n > 0 && p.ticket.Draft.MayPass(n-1)
+	n := p.out.Rules().Summary
+	return n > 0 && p.out.MayPass(n-1)
 }
 
 // Paused returns what to send next where an answer is not the client's, but a summary behind which the model has paused: the

@@ -25,7 +25,7 @@ func (e *Engine) Pin(ctx context.Context, k store.Key, refs []decant.Ref, on boo
 	if err := r.revise(ds); err != nil {
 		return nil, err
 	}
-	return r.change(ds[0].Reason, r.dr.Match.State.Head.Hold), nil
+	return r.change(ds[0].Reason, r.Match.State.Head.Hold), nil
 }
 
 // pins returns the decisions that pin blocks and bring them back, or with on false those that unpin them.
@@ -35,7 +35,7 @@ func (r *revision) pins(refs []decant.Ref, on bool) (ds []decant.Decision, err e
 		kind, reason = decant.Unpin, "no longer pinned"
 	}
 	for _, ref := range refs {
-		b := r.dr.Conv.Block(ref)
+		b := r.Conv.Block(ref)
 		if b == nil {
 			return nil, fmt.Errorf("block %d of m%d: %w", ref.Block, ref.Message, store.ErrNotFound)
 		}
@@ -55,16 +55,16 @@ func (r *revision) bringBack(refs []decant.Ref) (ds []decant.Decision, err error
 	for _, ref := range refs {
 		pinned[ref] = true
 	}
-	for _, d := range decant.InForce(r.dr.Match.State.Decisions) {
+	for _, d := range decant.InForce(r.Match.State.Decisions) {
 		if d.Kind.Edits() && d.Kind != decant.Native && pinned[d.Target.Ref] { // what is cleared by age comes back in a text, with the next request
 			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the block is pinned"})
 		}
 	}
 	switch {
-	case len(ds) == 0 || !r.dr.Bound():
+	case len(ds) == 0 || !r.Bound():
 		return ds, nil
-	case r.dr.Conv.OpenRound():
+	case r.Conv.OpenRound():
 		return nil, fmt.Errorf("a round is open and thinking is bound: try again when the agent is done: %w", decant.ErrIllegal)
 	}
-	return append(ds, r.dr.AllThinking()...), nil
+	return append(ds, r.AllThinking()...), nil
 }

@@ -27,8 +27,8 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	if e.opts.mode(req) == Off {
 		return &Prepared{Body: req.Body}, nil
 	}
-	e.outbox.Enter()
-	defer e.outbox.Leave()
+	e.queue.Enter()
+	defer e.queue.Leave()
 	d := dialectOf(req.Dialect)
 	key := match.KeyOf(d, req.Tenant, req.Session, req.Body, e.seed)
 	req, marks := marked(e, d, req)
@@ -48,11 +48,11 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 // marked returns a request with the cache markers that it should have.
 func marked(e *Engine, d dialect.Dialect, req *Request) (*Request, *plan.AddedMarkers) {
 	by, ok := d.(dialect.Marker)
-	if !ok || e.markers == nil || req.Count || e.opts.mode(req) != Manage {
+	if !ok || e.autoCache == nil || req.Count || e.opts.mode(req) != Manage {
 		return req, nil
 	}
 	with := *req
-	body, added := e.markers.Add(by, req.Tenant, req.Session, req.Body)
+	body, added := e.autoCache.Add(by, req.Tenant, req.Session, req.Body)
 	with.Body = body
 	return &with, added
 }
@@ -60,7 +60,7 @@ func marked(e *Engine, d dialect.Dialect, req *Request) (*Request, *plan.AddedMa
 // unread returns what becomes of a request that cannot be read. Nothing of ours has failed, and the provider knows
 // best what is wrong with it; but it may read what we cannot, so that no budget lets it pass.
 func unread(e *Engine, req *Request, err error) (*Prepared, error) {
-	if len(e.till.of(req.Budgets)) > 0 && e.opts.mode(req) == Manage && !req.Count {
+	if len(e.budgets(req.Budgets)) > 0 && e.opts.mode(req) == Manage && !req.Count {
 		return nil, &UnmeteredError{err}
 	}
 	return &Prepared{Body: req.Body}, nil
@@ -74,23 +74,27 @@ func (a *arrival) send(ctx context.Context) (*Prepared, error) {
 			return nil, err
 		}
 	}
-	p.arrival = a
-	if p.ticket != nil && !a.req.Count && !a.observed() && len(a.e.till.of(a.req.Budgets)) > 0 {
-		r := p.ticket.Draft.Reservation(p.Conversation)
-		if err := a.e.till.hold(ctx, r); err != nil {
-			a.e.finish(p, Response{}) // it never leaves
+	p.arrival, p.ending = a, new(ending)
+	if p.out != nil && !a.req.Count && !a.observed() && len(a.e.budgets(a.req.Budgets)) > 0 {
+		r := p.out.Reservation(p.Conversation)
+		if err := a.e.reserve(ctx, r); err != nil {
+			a.e.archive(p, Response{}) // it never leaves
 			return nil, err
 		}
-		p.held = r
+		p.ending.held = r
 	}
-	leaves(a.e, p)
+	a.e.leaves(p)
 	return p, nil
 }
 
-// leaves notes that a prepared request is on its way.
-func leaves(e *Engine, p *Prepared) {
-	if p != nil && p.ticket != nil && !p.arrival.req.Count {
-		p.flight = e.flights.Enter(p.ticket.Draft.Match, p.ticket.Stored(), e.opts.Now())
+// leaves notes that a prepared request is on its way, in place of the form that was before.
+func (e *Engine) leaves(p *Prepared) {
+	if p.out == nil || p.arrival.req.Count {
+		return
+	}
+	if f := e.flights.Enter(p.out.Match, p.out.Stored(), e.opts.Now()); f != nil {
+		e.flights.Leave(p.ending.flight)
+		p.ending.flight = f
 	}
 }
 
@@ -118,16 +122,15 @@ func (a *arrival) try(ctx context.Context, force plan.Demand) (p *Prepared, behi
 	if err != nil {
 		return nil, false, err
 	}
-	tk := book.Of(dr)
-	tk.Look()
-	c := &committer{a.e, tk}
-	if err := c.commit(ctx); err != nil {
+	out := book.Of(dr)
+	out.Look()
+	if err := a.e.ledger.Commit(ctx, out); err != nil {
 		return nil, false, err
 	}
-	if err := c.announce(ctx); err != nil { // others will think that it was given up; the answer finds its place all the same
+	if err := a.e.ledger.Announce(ctx, out); err != nil { // others will think that it was given up; the answer finds its place all the same
 		a.e.note(err)
 	}
-	p = preparedOf(tk, body)
+	p = preparedOf(out, body)
 	p.Fault = fault
 	notice(a.e, p)
 	return p, false, nil
@@ -137,12 +140,12 @@ func (a *arrival) try(ctx context.Context, force plan.Demand) (p *Prepared, behi
 // waiting for as long as it may. A panic in it is a fault like any other: the client's request goes out all the same.
 func (a *arrival) prepare(ctx context.Context, force plan.Demand) (p *Prepared, err error) {
 	defer a.e.caught(&err)
-	ctx = a.e.patience.Begin(ctx, force.Again)
+	ctx = a.e.deadlines.Begin(ctx, force.Again)
 	for n := range maxTries {
 		p, behind, err := a.try(ctx, force)
 		switch {
-		case behind && a.e.patience.Lost(ctx):
-			a.e.patience.Block()
+		case behind && a.e.deadlines.Lost(ctx):
+			a.e.deadlines.Block()
 			return nil, fmt.Errorf("archives of the conversation have not ended in time (tried %d times): %w", n+1, store.ErrBusy)
 		case !behind && !errors.Is(err, store.ErrConflict):
 			return p, err

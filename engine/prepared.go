@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine/internal/book"
 	"github.com/decantdev/decant/engine/internal/match"
 	"github.com/decantdev/decant/policy"
@@ -19,13 +18,12 @@ type Prepared struct {
 	Report       Report
 	Fault        error // what of Decant's own failed, nil when nothing did
 
-	arrival  *arrival            // what it was made from, nil: it could not be read
-	ticket   *book.Outgoing      // nil: nothing is known about the conversation
-	flight   *match.Flight       // nil: it holds nothing that is stored
-	held     *budget.Reservation // what the request may cost at most, nil: no budget applies
-	passes   decant.Usage        // of summaries behind which the model has paused before it answered
-	pauses   int                 // how many these were
-	recovers int                 // how often it was made anew after a refusal
+	arrival  *arrival       // what it was made from, nil: it could not be read
+	out      *book.Outgoing // nil: nothing is known about the conversation
+	ending   *ending        // what ends with the request, the same for all its forms
+	passes   decant.Usage   // of summaries behind which the model has paused before it answered
+	pauses   int            // how many these were
+	recovers int            // how often it was made anew after a refusal
 }
 
 // Footprint returns about how many bytes a prepared request takes in memory until it is finished, besides its
@@ -74,27 +72,27 @@ type Report struct {
 // View returns what is sent as a conversation, nil when the request could not be read. Its messages
 // have the numbers of the transcript.
 func (p *Prepared) View() *decant.Conversation {
-	if p.ticket == nil {
+	if p.out == nil {
 		return nil
 	}
-	return p.ticket.Draft.View
+	return p.out.View
 }
 
 // Transcript returns what was asked for as a conversation with nothing poured, nil when the request could not be read. Its messages
 // have the numbers of the transcript.
 func (p *Prepared) Transcript() *decant.Conversation {
-	if p.ticket == nil {
+	if p.out == nil {
 		return nil
 	}
-	return p.ticket.Draft.Conv
+	return p.out.Conv
 }
 
 // InForce returns the decisions under which the transcript is what is sent, oldest first. Nobody may change them.
 func (p *Prepared) InForce() []decant.Decision {
-	if p.ticket == nil {
+	if p.out == nil {
 		return nil
 	}
-	return slices.Concat(p.ticket.Draft.InForce, p.ticket.Draft.Made)
+	return slices.Concat(p.out.InForce, p.out.Made)
 }
 
 // Planned is what would have been done about a request that was only observed. It is planned on top of what
@@ -109,13 +107,13 @@ type Planned struct {
 }
 
 // preparedOf returns what is sent for the ticket, in a body.
-func preparedOf(tk *book.Outgoing, body []byte) *Prepared {
-	m := tk.Draft.Match
-	tk.Send()
-	p := &Prepared{Body: body, Betas: tk.Draft.NeededBetas(), Report: reportOf(tk), ticket: tk}
+func preparedOf(out *book.Outgoing, body []byte) *Prepared {
+	m := out.Match
+	out.Send()
+	p := &Prepared{Body: body, Betas: out.NeededBetas(), Report: reportOf(out), out: out}
 	switch {
-	case tk.Starts():
-		p.Conversation = tk.NewID()
+	case out.Starts():
+		p.Conversation = out.NewID()
 	case m.Stored != nil:
 		p.Conversation = m.Stored.Key.ID
 		p.Report.Version = m.State.Version
@@ -124,19 +122,19 @@ func preparedOf(tk *book.Outgoing, body []byte) *Prepared {
 }
 
 // reportOf returns what was decided about the request.
-func reportOf(tk *book.Outgoing) Report {
-	in, o := tk.Draft.Input, &tk.Draft.Outcome
+func reportOf(out *book.Outgoing) Report {
+	in, o := out.Input, &out.Outcome
 	r := Report{
 		Relation: string(in.Match.Relation), Reason: o.Reason, Route: o.Route, Plan: o.Plan, Before: o.Before, After: o.After,
-		Decisions: tk.Sent, LeftOut: tk.Sight.Lacks, Window: in.Model.Window, Messages: len(in.Conv.Messages),
+		Decisions: out.Decisions, LeftOut: out.Snapshot.Lacks, Window: in.Model.Window, Messages: len(in.Conv.Messages),
 	}
-	if len(tk.Sent) > 0 && !in.Count { // what is only counted is decided by the request itself
-		r.Freed = r.LeftOut - policy.LeftOut(tk.Draft.InForce)
+	if len(out.Decisions) > 0 && !in.Count { // what is only counted is decided by the request itself
+		r.Freed = r.LeftOut - policy.LeftOut(out.InForce)
 	}
 	return r
 }
 
 // key returns the key of the conversation, whose id is empty when it is not known.
 func (p *Prepared) key() store.Key {
-	return store.Key{Tenant: p.ticket.Draft.Start.Tenant, ID: p.Conversation}
+	return store.Key{Tenant: p.out.Start.Tenant, ID: p.Conversation}
 }

@@ -35,13 +35,13 @@ func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []by
 		return nil, false
 	}
 	f.Again = true
-	if p.ticket == nil {
+	if p.out == nil {
 		return p.retry(ctx)
 	}
 	if f.Tried == plan.RouteFold {
 		return nil, false // that was the form that is always legal
 	}
-	(&verdict{e, p.ticket.Draft}).refused(f, refused)
+	(&verdict{e, p.out.Draft}).refused(f, refused)
 	measure(&f, p, status)
 	next, err := p.arrival.prepare(ctx, f)
 	if err == nil && next.Report.Reason == "" {
@@ -73,16 +73,16 @@ func (p *Prepared) tried() string {
 
 // clears reports whether the prepared request asks the provider to clear something.
 func (p *Prepared) clears() bool {
-	if p.ticket == nil {
+	if p.out == nil {
 		return false
 	}
-	c, _ := p.ticket.Draft.Clearing()
+	c, _ := p.out.Clearing()
 	return c != nil
 }
 
 // summarised reports whether the prepared request has a summary that the provider wrote for Decant.
 func (p *Prepared) summarised() bool {
-	return p.ticket != nil && dialect.Summarised(p.ticket.Draft.View)
+	return p.out != nil && dialect.Summarised(p.out.View)
 }
 
 // asksAgain reports whether the prepared request asks once more for what the provider has refused in another.
@@ -94,7 +94,7 @@ func (p *Prepared) asksAgain(refused *Prepared, topic dialect.Topic) bool {
 }
 
 // ruled reports whether the prepared request gives the provider rules for its prompt.
-func (p *Prepared) ruled() bool { return p.ticket != nil && p.ticket.Draft.Rules().Any() }
+func (p *Prepared) ruled() bool { return p.out != nil && p.out.Rules().Any() }
 
 // retry prepares once more, with more patience, what went out as the client sent it because the
 // store did not answer: the refusal is most likely about what was decided before.
@@ -110,19 +110,14 @@ func (p *Prepared) retry(ctx context.Context) (*Prepared, bool) {
 // follow makes next the successor of p, which was refused.
 func (p *Prepared) follow(next *Prepared) *Prepared {
 	e := p.arrival.e
-	next.arrival, next.held, next.recovers = p.arrival, p.held, p.recovers+1
-	leaves(e, next)
-	if next.flight == nil {
-		next.flight = p.flight
-	} else {
-		e.flights.Leave(p.flight)
-	}
+	next.arrival, next.ending, next.recovers = p.arrival, p.ending, p.recovers+1
+	e.leaves(next)
 	return next
 }
 
 // measure completes what a refusal demands by what was refused.
 func measure(f *plan.Demand, p *Prepared, status int) {
-	a := p.ticket
+	a := p.out
 	if f.Reason == policy.Overflow && status == http.StatusRequestEntityTooLarge {
 		f.Bytes = len(p.Body) / 2
 	}

@@ -2,10 +2,8 @@ package engine
 
 import (
 	"cmp"
-	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine/internal/match"
 	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/internal/cost"
 )
@@ -29,31 +27,6 @@ type Response struct {
 	BookedAs     string // under this id, by which the same answer is booked once although Finish is told of it again, as after a restart; empty: by the request's own
 }
 
-// finished is a request with its answer.
-type finished struct {
-	*Prepared
-	res    Response
-	billed decant.Usage // for the pass that wrote the answer
-	time   time.Time
-}
-
-// Footprint returns about how many bytes the answer takes that waits for its archive, with its request.
-func (f finished) Footprint() int {
-	n := match.Footprint(f.ticket.Draft.Prompt.Doc.Source, 2*len(f.ticket.Draft.Prompt.Blocks)) + len(f.res.Content)
-	if !match.SameBytes(f.Body, f.ticket.Draft.Body) {
-		n += len(f.Body)
-	}
-	return n
-}
-
-// Begins reports whether another request begins with this one.
-func (f finished) Begins(next *match.Prompt) bool {
-	return f.ticket.Draft.Prompt.Begins(next)
-}
-
-// answered reports whether there was an answer, to its end.
-func (f *finished) answered() bool { return f.res.Status/100 == 2 && !f.res.Broken }
-
 // Billed returns the usage for which an answer to the request is booked: what was reported. Of one that broke off
 // the provider may not have said yet what it took, but it is paid all the same, and who cuts each answer short must
 // not get it for nothing: then the prompt counts as it was estimated, and what has come of the answer is counted.
@@ -61,22 +34,22 @@ func (p *Prepared) Billed(res Response) decant.Usage {
 	return p.charged(res).Add(res.Extra).Add(p.passes)
 }
 
-// marks returns the cache markers of ours in the request, nil where none are for us to add.
-func (p *Prepared) marks() *plan.AddedMarkers {
+// markers returns the cache markers of ours in the request, nil where none are for us to add.
+func (p *Prepared) markers() *plan.AddedMarkers {
 	if p.arrival == nil {
 		return nil
 	}
 	return p.arrival.marks
 }
 
-// remark lets the engine know what cache markers of ours have brought.
-func (p *Prepared) remark(u decant.Usage, at cost.Terms) {
-	x := p.marks()
+// learnMarkers lets the engine know what cache markers of ours have brought.
+func (p *Prepared) learnMarkers(u decant.Usage, at cost.Terms) {
+	x := p.markers()
 	if x == nil {
 		return
 	}
-	in := p.ticket.Draft.Input
-	p.arrival.e.markers.Learn(x, u, in.Fixed, func(u decant.Usage) float64 { return in.Price(u, at).USD() })
+	in := p.out.Input
+	p.arrival.e.autoCache.Learn(x, u, in.Fixed, func(u decant.Usage) float64 { return in.Price(u, at).USD() })
 }
 
 // charged is Billed for the pass that wrote the answer.
@@ -98,23 +71,8 @@ const bytesPerToken = 3
 // said returns how many tokens have come of an answer that broke off.
 func (p *Prepared) said(res Response) int {
 	lost := max(0, res.Came-len(res.Partial)) / bytesPerToken
-	if p.ticket == nil {
+	if p.out == nil {
 		return lost + len(res.Partial)/bytesPerToken
 	}
-	return lost + p.ticket.Draft.Estimator.Count(string(res.Partial))
-}
-
-// mostPerToken is how many bytes of text a token can stand for, on average over a whole prompt. Prose
-// and code have about four.
-const mostPerToken = 16
-
-// believable reports whether the usage that an upstream reported can be that of the request. Simple
-// stand-ins report the same few tokens for everything, and servers that imitate the API leave out what
-// they read from their cache. A meter that started from such a report would be wrong by the whole
-// conversation, while the estimate is wrong by a tenth.
-//
-// A client that asks the provider to clear old results is told the size of what was left of them.
-func (f *finished) believable() bool {
-	u := f.res.Usage
-	return u.Prompt() == 0 || f.ticket.Draft.Text() <= mostPerToken*u.Prompt() || f.ticket.Draft.AsksForClearing() || f.ticket.Draft.Rules().Clears()
+	return lost + p.out.Estimator.Count(string(res.Partial))
 }

@@ -21,7 +21,7 @@ func (e *Engine) BatchBooked(ctx context.Context, tenant, id string) *Settlement
 	if e.opts.Mode == Off {
 		return nil
 	}
-	ctx, cancel := e.patience.Optional(ctx)
+	ctx, cancel := e.deadlines.Optional(ctx)
 	defer cancel()
 	s, err := booked(ctx, e, tenant, id)
 	e.note(err)

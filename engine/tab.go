@@ -47,7 +47,7 @@ func (t *tab) put(ctx context.Context, k store.Key) error {
 
 // behind puts the tab of a batch while nobody waits, and then calls done.
 func (t *tab) behind(k store.Key, done func()) {
-	t.e.background(func(ctx context.Context) {
+	t.e.later(func(ctx context.Context) {
 		defer done()
 		if err := t.put(ctx, k); err != nil {
 			t.e.opts.Logger.Error("a batch is not booked", "batch", k.ID, "error", err)

@@ -108,7 +108,7 @@ func (t *Thread) Answered(u decant.Usage) { t.finish(Response{Status: http.Statu
 func (t *Thread) Close() {
 	t.finish(Response{})
 	if t.said != nil {
-		t.engine.behind.flushes.closed(t.said)
+		t.engine.flusher.closed(t.said)
 		t.said = nil
 	}
 }
@@ -117,7 +117,7 @@ func (t *Thread) Close() {
 func (t *Thread) finish(res Response) {
 	if t.last != nil {
 		t.engine.Finish(t.last, res)
-		if t.last.ticket != nil && res.Status == http.StatusOK {
+		if t.last.out != nil && res.Status == http.StatusOK {
 			t.said = t.last
 		}
 		t.last = nil

@@ -10,37 +10,37 @@ import (
 )
 
 // Batch returns the commit of everything that is new in the ticket.
-func (tk *Outgoing) Batch() *store.Batch {
-	in, m := tk.Draft.Input, tk.Draft.Match
-	b := &store.Batch{Time: in.Now().UTC(), Decisions: tk.Draft.Made, Head: tk.head()}
-	from := tk.EntriesFrom()
+func (out *Outgoing) Batch() *store.Batch {
+	in, m := out.Input, out.Match
+	b := &store.Batch{Time: in.Now().UTC(), Decisions: out.Made, Head: out.head()}
+	from := out.EntriesFrom()
 	switch {
-	case tk.Starts():
-		b.Key = store.Key{Tenant: in.Start.Tenant, ID: tk.NewID()}
-		b.Create = &store.Creation{Session: in.Start.Session, Agent: in.Conv.Agent, Project: in.Project, Origin: tk.origin()}
+	case out.Starts():
+		b.Key = store.Key{Tenant: in.Start.Tenant, ID: out.NewID()}
+		b.Create = &store.Creation{Session: in.Start.Session, Agent: in.Conv.Agent, Project: in.Project, Origin: out.origin()}
 		if b.Create.Origin != nil {
-			b.Decisions = slices.Concat(m.Arrived(), tk.outgrown(), tk.lost(), b.Decisions)
+			b.Decisions = slices.Concat(m.Arrived(), out.outgrown(), out.lost(), b.Decisions)
 		}
 	default:
 		b.Key, b.Version = m.Stored.Key, m.State.Version
-		if tk.Base() < len(m.State.Chain) {
-			b.Replace = tk.Base() + 1
+		if out.Base() < len(m.State.Chain) {
+			b.Replace = out.Base() + 1
 		}
-		if !tk.Stored() {
-			b.Decisions = slices.Concat(tk.Draft.Withdrawn, tk.lost(), b.Decisions)
+		if !out.Stored() {
+			b.Decisions = slices.Concat(out.Withdrawn, out.lost(), b.Decisions)
 		}
 	}
 	n := max(0, len(in.Prompt.Blocks)-from)
 	b.Entries, b.Blobs, b.Hashes = make([]store.Entry, 0, n), make([][]byte, 0, 2*n), make([]decant.Hash, 0, 2*n)
 	for i := from; i < len(in.Prompt.Blocks); i++ {
-		tk.entry(b, i)
+		out.entry(b, i)
 	}
-	for i := range tk.Draft.Made {
-		if orig := in.Conv.Block(tk.Draft.Made[i].Target.Ref); orig != nil {
-			bring(b, []byte(orig.Text()), tk.Draft.Made[i].Target.Hash)
+	for i := range out.Made {
+		if orig := in.Conv.Block(out.Made[i].Target.Ref); orig != nil {
+			bring(b, []byte(orig.Text()), out.Made[i].Target.Hash)
 		}
 	}
-	b.Fixed, b.Events.Spends = tk.fixedPart(), own(tk.Draft, b.Time)
+	b.Fixed, b.Events.Spends = out.fixedPart(), own(out.Draft, b.Time)
 	return b
 }
 
@@ -60,24 +60,24 @@ func own(dr *plan.Draft, at time.Time) []store.Spend {
 
 // outgrown returns decisions that take back the checkpoints which a fork would inherit, and in whose last
 // message it says more than its parent did: they know nothing of that, and must not stand for it.
-func (tk *Outgoing) outgrown() (out []decant.Decision) {
-	in := tk.Draft.Input
+func (out *Outgoing) outgrown() (ds []decant.Decision) {
+	in := out.Input
 	first := in.Match.FirstNew(in.Refs)
 	for _, d := range decant.InForce(in.Match.AtBranch()) {
 		if d.Checkpoint == nil || d.Checkpoint.To < first {
 			continue
 		}
 		id, _ := in.IDs.Next() // without an id the store refuses the commit and says so
-		out = append(out, decant.Decision{
+		ds = append(ds, decant.Decision{
 			ID: id, Kind: decant.Revoke, Revokes: d.ID, Created: in.Now().UTC(), Reason: "the fork has more in the last message that it covers",
 		})
 	}
-	return out
+	return ds
 }
 
 // entry adds the i-th atom to a batch.
-func (tk *Outgoing) entry(b *store.Batch, i int) {
-	in := tk.Draft.Input
+func (out *Outgoing) entry(b *store.Batch, i int) {
+	in := out.Input
 	at := &in.Prompt.Blocks[i]
 	e := store.Entry{
 		Raw: at.Raw(), Role: at.Role, Kind: at.Kind, Author: at.Author,
@@ -86,7 +86,7 @@ func (tk *Outgoing) entry(b *store.Batch, i int) {
 	if !in.Refs.Same {
 		e.Ref = in.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
 	}
-	e.Chain = tk.chainAt(i)
+	e.Chain = out.chainAt(i)
 	if e.Chain.IsZero() {
 		return // thinking before anything else, which no API accepts
 	}
@@ -105,8 +105,8 @@ func bring(b *store.Batch, content []byte, h decant.Hash) {
 }
 
 // chainAt returns the hash of the chain up to and with the i-th atom.
-func (tk *Outgoing) chainAt(i int) decant.Hash {
-	in := tk.Draft.Input
+func (out *Outgoing) chainAt(i int) decant.Hash {
+	in := out.Input
 	lo, hi := 0, len(in.Prompt.Spine)
 	for lo < hi {
 		if mid := (lo + hi) / 2; in.Prompt.Spine[mid] <= i {
@@ -119,8 +119,8 @@ func (tk *Outgoing) chainAt(i int) decant.Hash {
 }
 
 // fixedPart returns system prompt and tools to be stored, nil when the conversation has them.
-func (tk *Outgoing) fixedPart() *store.Fixed {
-	in := tk.Draft.Input
+func (out *Outgoing) fixedPart() *store.Fixed {
+	in := out.Input
 	v := in.Conv.Fixed.Version
 	if v.IsZero() || in.Match.State != nil && in.Match.State.Head.Fixed == v {
 		return nil
@@ -131,31 +131,31 @@ func (tk *Outgoing) fixedPart() *store.Fixed {
 }
 
 // head returns what changes with the conversation.
-func (tk *Outgoing) head() *store.Head {
-	in, m := tk.Draft.Input, tk.Draft.Match
+func (out *Outgoing) head() *store.Head {
+	in, m := out.Input, out.Match
 	h := store.Head{}
 	if m.State != nil {
 		h = m.State.Head
 	}
-	h.Model, h.Fixed, h.Hold = in.Conv.Model, in.Conv.Fixed.Version, m.OnHold(tk.Draft.InForce)
+	h.Model, h.Fixed, h.Hold = in.Conv.Model, in.Conv.Fixed.Version, m.OnHold(out.InForce)
 	switch {
-	case tk.Draft.Outcome.Reason != "":
+	case out.Outcome.Reason != "":
 		h.Suppressed = 0
-		tk.Draft.Meter.Poor = 0
-	case tk.Draft.NotWorth > 0 && m.State != nil && tk.Draft.ChangedSince():
-		h.Suppressed = tk.Draft.NotWorth
+		out.Meter.Poor = 0
+	case out.NotWorth > 0 && m.State != nil && out.ChangedSince():
+		h.Suppressed = out.NotWorth
 	default:
-		h.Suppressed += tk.Draft.NotWorth
+		h.Suppressed += out.NotWorth
 	}
 	return &h
 }
 
 // NoteMeter notes what this draft knows of the size of its conversation.
-func (tk *Outgoing) NoteMeter() {
-	plan.CachedOf(tk.Draft.Match.Stored).ChangeMeter(func(m *plan.Meter) {
-		if m.Futile.Until > tk.Draft.Meter.Futile.Until {
-			tk.Draft.Meter.Futile = m.Futile // found by a request after this one
+func (out *Outgoing) NoteMeter() {
+	plan.CachedOf(out.Match.Stored).ChangeMeter(func(m *plan.Meter) {
+		if m.Futile.Until > out.Meter.Futile.Until {
+			out.Meter.Futile = m.Futile // found by a request after this one
 		}
-		*m = tk.Draft.Meter
+		*m = out.Meter
 	})
 }

@@ -11,12 +11,12 @@ import (
 // A Ticket is what was sent for a query, or is about to be: the only thing that Finish gets. Its archive brings it up to
 // date with what has become of the conversation since; nothing else looks at it then.
 type Outgoing struct {
-	Draft     *plan.Draft
+	*plan.Draft
 	ID        string            // of the conversation that the request begins
 	Announced string            // id under which the store knows that the request is under way, empty when it does not
 	Trial     *Trial            // of a request that is only observed; nil: it is not
-	Sight     *Snapshot         // how it stood when it was sent
-	Sent      []decant.Decision // made for the request when it was sent
+	Snapshot  *Snapshot         // how it stood when it was sent
+	Decisions []decant.Decision // made for the request when it was sent
 	Decided   int               // decisions of the conversation when it was sent, its own included; -1: what is stored is not what was sent
 	State     State
 }
@@ -32,106 +32,108 @@ const (
 )
 
 // Stored reports whether what the request brought is in the store.
-func (tk *Outgoing) Stored() bool { return tk.State == Stored }
+func (out *Outgoing) Stored() bool { return out.State == Stored }
 
 // Try notes that the archive begins, at the place where the request was prepared.
-func (tk *Outgoing) Try() { tk.State = max(tk.State, Tried) }
+func (out *Outgoing) Try() { out.State = max(out.State, Tried) }
 
 // Lose notes that what the request brought is not in the store any longer: another process has replaced it.
-func (tk *Outgoing) Lose() { tk.State, tk.ID = Tried, "" }
+func (out *Outgoing) Lose() { out.State, out.ID = Tried, "" }
 
 // Of returns the ticket of what a draft has become. It shares nothing with it that changes.
 func Of(dr *plan.Draft) *Outgoing {
-	out := &Outgoing{Draft: dr.Copy(), Decided: dr.Decisions()}
-	out.Draft.Input = dr.WithOwnMatch()
+	out := &Outgoing{Draft: dr.Copy()}
+	if out.Input = dr.WithOwnMatch(); out.Match.State != nil {
+		out.Decided = len(out.Match.State.Decisions)
+	}
 	return out
 }
 
 // Copy returns a copy that shares nothing which an archive changes.
-func (tk *Outgoing) Copy() *Outgoing {
-	out := *tk
-	out.Draft = tk.Draft.Copy()
-	out.Draft.Input = tk.Draft.WithOwnMatch()
-	return &out
+func (out *Outgoing) Copy() *Outgoing {
+	c := *out
+	c.Draft = out.Draft.Copy()
+	c.Input = out.WithOwnMatch()
+	return &c
 }
 
 // Look notes how the request stands to its conversation before what it brings is committed.
-func (tk *Outgoing) Look() {
-	if tk.Sight == nil {
-		tk.Sight = snapshotOf(tk.Draft)
+func (out *Outgoing) Look() {
+	if out.Snapshot == nil {
+		out.Snapshot = snapshotOf(out.Draft)
 	}
 }
 
 // Send notes what the request is sent with. What was made for it counts as sent only now: before, a commit brings it.
-func (tk *Outgoing) Send() {
-	tk.Look()
-	tk.Sent = tk.Draft.Made
+func (out *Outgoing) Send() {
+	out.Look()
+	out.Decisions = out.Made
 }
 
 // Starts reports whether the request will begin a conversation of its own in the store.
-func (tk *Outgoing) Starts() bool {
-	m := tk.Draft.Match
-	return !tk.Stored() && (m.Stored == nil || m.Relation == match.Forks || m.Relation == match.Returns && len(tk.Draft.Made) > 0)
+func (out *Outgoing) Starts() bool {
+	m := out.Match
+	return !out.Stored() && (m.Stored == nil || m.Relation == match.Forks || m.Relation == match.Returns && len(out.Made) > 0)
 }
 
 // NewID returns the id that the request's new conversation gets.
-func (tk *Outgoing) NewID() string {
-	if tk.ID == "" {
-		tk.ID, _ = tk.Draft.IDs.Next() // without an id the store refuses the commit and says so
+func (out *Outgoing) NewID() string {
+	if out.ID == "" {
+		out.ID, _ = out.IDs.Next() // without an id the store refuses the commit and says so
 	}
-	return tk.ID
+	return out.ID
 }
 
 // Within reports whether everything that a would archive is part of b.
-func (tk *Outgoing) Within(b *Outgoing) bool {
-	in := tk.Draft.Input
+func (out *Outgoing) Within(b *Outgoing) bool {
+	in := out.Input
 	n := len(in.Prompt.Spine)
-	if in.Conv.Fixed.Version != b.Draft.Conv.Fixed.Version { // a commit brings one
+	if in.Conv.Fixed.Version != b.Conv.Fixed.Version { // a commit brings one
 		return false
 	}
-	if tk.Stored() || b.Stored() || tk.Draft.NotWorth > 0 || tk.Draft.Outcome.Reason != "" || n == 0 || n > len(b.Draft.Prompt.Spine) || len(in.Prompt.Blocks) > len(b.Draft.Prompt.Blocks) {
+	if out.Stored() || b.Stored() || out.NotWorth > 0 || out.Outcome.Reason != "" || n == 0 || n > len(b.Prompt.Spine) || len(in.Prompt.Blocks) > len(b.Prompt.Blocks) {
 		return false
 	}
-	return in.Prompt.Begins(b.Draft.Prompt)
+	return in.Prompt.Begins(b.Prompt)
 }
 
 // Current reports whether the conversation's decisions are those that the request was sent under: then what
 // was reported is the size of its view.
-func (tk *Outgoing) Current() bool {
-	in, m := tk.Draft.Input, tk.Draft.Match
+func (out *Outgoing) Current() bool {
+	in, m := out.Input, out.Match
 	switch {
 	case m.State == nil:
 		return true
-	case m.Relation == match.Forks && !tk.Stored(): // its own conversation begins with these
-		return tk.sentUnder(m.Applicable(in.Refs, nil))
+	case m.Relation == match.Forks && !out.Stored(): // its own conversation begins with these
+		return out.sentUnder(m.Applicable(in.Refs, nil))
 	}
-	return tk.Decided == len(m.State.Decisions)
+	return out.Decided == len(m.State.Decisions)
 }
 
 // LeaveAlone makes the ticket one that sends the client's own bytes, whatever was decided about them.
-func (tk *Outgoing) LeaveAlone() {
-	if len(tk.Draft.InForce) > 0 {
-		tk.Decided = -1 // what is reported will not be about the view that they make
+func (out *Outgoing) LeaveAlone() {
+	if len(out.InForce) > 0 {
+		out.Decided = -1 // what is reported will not be about the view that they make
 	}
-	tk.Draft.Made, tk.Draft.InForce, tk.Draft.Withdrawn = nil, nil, nil
-	tk.Draft.Before, tk.Draft.View = tk.Draft.Conv, tk.Draft.Conv
-	tk.Draft.Outcome.Before = tk.Draft.Size(tk.Draft.View)
-	tk.Draft.Outcome.After = tk.Draft.Outcome.Before
+	out.Made, out.InForce, out.Withdrawn = nil, nil, nil
+	out.Before, out.View = out.Conv, out.Conv
+	out.Outcome.Before = out.Size(out.View)
+	out.Outcome.After = out.Outcome.Before
 }
 
 // sentUnder reports whether the request was sent under all of ds.
-func (tk *Outgoing) sentUnder(ds []decant.Decision) bool {
+func (out *Outgoing) sentUnder(ds []decant.Decision) bool {
 	under := map[string]bool{}
-	for _, d := range slices.Concat(tk.Draft.InForce, tk.Sent) {
+	for _, d := range slices.Concat(out.InForce, out.Decisions) {
 		under[d.ID] = true
 	}
 	return !slices.ContainsFunc(ds, func(d decant.Decision) bool { return !under[d.ID] })
 }
 
 // Base returns how many entries of the chain stay in front of what is new.
-func (tk *Outgoing) Base() int {
-	in := tk.Draft.Input
-	if tk.Stored() {
+func (out *Outgoing) Base() int {
+	in := out.Input
+	if out.Stored() {
 		return in.Match.Kept // the chain is what it made it
 	}
 	if !in.Refs.Fits {
@@ -141,8 +143,8 @@ func (tk *Outgoing) Base() int {
 }
 
 // EntriesFrom returns the index of the first atom that a commit has to add.
-func (tk *Outgoing) EntriesFrom() int {
-	in, m := tk.Draft.Input, tk.Draft.Match
+func (out *Outgoing) EntriesFrom() int {
+	in, m := out.Input, out.Match
 	if m.Stored == nil || !in.Refs.Fits {
 		return 0
 	}

@@ -10,31 +10,32 @@ import (
 
 // check says what is wrong with the view that a route made, nil when it may leave.
 func (r *rewrite) check(why policy.Reason, unsure bool) error {
-	in := r.Draft.Input
+	dr := r.Draft
 	if err := r.lawful(unsure); err != nil {
 		return err
 	}
-	n := r.Draft.Size(r.Draft.View)
-	if bytes := r.Draft.Bytes(); bytes > in.MaxBytes {
-		return fmt.Errorf("%d bytes, the API takes %d: %w", bytes, in.MaxBytes, errTooLarge)
+	n := dr.Size(dr.View)
+	if bytes := dr.Bytes(); bytes > dr.MaxBytes {
+		return fmt.Errorf("%d bytes, the API takes %d: %w", bytes, dr.MaxBytes, errTooLarge)
 	}
 	if why != policy.Refusal {
-		if most := r.Draft.Limits.Must(); n > most {
+		if most := dr.Limits.Must(); n > most {
 			return fmt.Errorf("%d tokens, the window leaves %d: %w", n, most, errTooLarge)
 		}
 		if !r.pays(why) {
 			return errPoor
 		}
 	}
-	r.Draft.Outcome.After = n
+	dr.Outcome.After = n
 	return nil
 }
 
 // pays reports whether the pour frees as much as a pour has to. Both sizes are estimates: one that was
 // reported and one that was not would not compare.
 func (r *rewrite) pays(why policy.Reason) bool {
-	before := r.Draft.Fixed + r.Draft.Meter.Scale(r.Draft.Estimate(r.Draft.Before, decant.Ref{}))
-	after := r.Draft.Fixed + r.Draft.Meter.Scale(r.Draft.Estimate(r.Draft.View, decant.Ref{}))
+	dr := r.Draft
+	before := dr.Fixed + dr.Meter.Scale(dr.Estimate(dr.Before, decant.Ref{}))
+	after := dr.Fixed + dr.Meter.Scale(dr.Estimate(dr.View, decant.Ref{}))
 	return policy.Pays(why, before, after)
 }
 
@@ -42,14 +43,14 @@ func (r *rewrite) pays(why policy.Reason) bool {
 // own request stays the client's; what the pour adds to it is refused. Where it is unsure whether thinking is
 // bound, the provider says so.
 func (r *rewrite) lawful(unsure bool) error {
-	in := r.Draft.Input
-	rules := legal.RulesFor(legal.ForFormat(in.Prompt.API()), in.Model, in.Conv.Thinking)
-	rules.Binds, rules.Automatic = rules.Binds && !unsure && r.Draft.Bound(), in.Conv.Cache != ""
-	before, err := decant.Replay(in.Conv, decant.Sent(r.Draft.InForce))
+	dr := r.Draft
+	rules := legal.RulesFor(legal.ForFormat(dr.Prompt.API()), dr.Model, dr.Conv.Thinking)
+	rules.Binds, rules.Automatic = rules.Binds && !unsure && dr.Bound(), dr.Conv.Cache != ""
+	before, err := decant.Replay(dr.Conv, decant.Sent(dr.InForce))
 	if err != nil {
 		return err
 	}
-	after, err := r.Draft.Sent()
+	after, err := dr.Sent()
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func (r *rewrite) lawful(unsure bool) error {
 	}
 	for _, v := range legal.Check(after, rules.Of(before)) {
 		switch {
-		case r.Draft.Params != nil && (v.Rule == legal.ThinkingBound || v.Rule == legal.ThinkingGap):
+		case dr.Params != nil && (v.Rule == legal.ThinkingBound || v.Rule == legal.ThinkingGap):
 			continue // the provider drops what does not fit
 		case unsure && v.Rule == legal.ThinkingChanged:
 			continue // all of it is left out
@@ -68,7 +69,7 @@ func (r *rewrite) lawful(unsure bool) error {
 			return v
 		}
 	}
-	if in.Conv.Thinking == decant.ThinkingManual && thoughtless(r.Draft.View) && !thoughtless(r.Draft.Before) {
+	if dr.Conv.Thinking == decant.ThinkingManual && thoughtless(dr.View) && !thoughtless(dr.Before) {
 		return fmt.Errorf("the turn would not start with thinking: %w", decant.ErrIllegal)
 	}
 	return nil

@@ -16,11 +16,11 @@ import (
 
 // A Decider makes the decisions of requests, by what a store and other requests have come to.
 type Decider struct {
-	Store    Reader
-	Cache    *match.Cache
-	Wait     func(context.Context, match.Start) bool // for archives of a conversation that are under way; reports whether there were any
-	Patience *Deadlines
-	Purse    *budget.Purse
+	Store     Reader
+	Cache     *match.Cache
+	Wait      func(context.Context, match.Start) bool // for archives of a conversation that are under way; reports whether there were any
+	Deadlines *Deadlines
+	Purse     *budget.Purse
 }
 
 // A Reader is what it takes of a store to decide.
@@ -44,39 +44,39 @@ type attempt struct {
 }
 
 func (a *attempt) decide(ctx context.Context) (behind bool, fault error) {
-	in := a.dr.Input
+	dr := a.dr
 	if err := a.arrive(ctx); err != nil {
 		return false, err
 	}
-	a.dr.Outcome.Before = a.dr.Size(a.dr.View)
-	a.dr.Outcome.After = a.dr.Outcome.Before
-	l, err := a.dr.limitsBy(a.dr.Preset)
-	a.dr.Limits = l.Answered(a.dr.Preset, answersIn(a.dr.View), in.Fixed, a.dr.Outcome.Before-in.Fixed)
+	dr.Outcome.Before = dr.Size(dr.View)
+	dr.Outcome.After = dr.Outcome.Before
+	l, err := dr.limitsBy(dr.Preset)
+	dr.Limits = l.Answered(dr.Preset, answersIn(dr.View), dr.Fixed, dr.Outcome.Before-dr.Fixed)
 	if err != nil {
 		return false, err
 	}
 	a.tighten(ctx)
-	if in.Demand.Reason == "" && a.dr.Unsure() && a.awaited(ctx) { // what the provider has reported since
+	if dr.Demand.Reason == "" && dr.Unsure() && a.awaited(ctx) { // what the provider has reported since
 		return true, nil
 	}
 	if done, err := a.yield(ctx); done || err != nil {
 		return false, err
 	}
-	p := NewPour(a.dr, in.Summarizer)
-	reason := in.Demand.Reason
-	if reason == "" && (!in.Match.Repeats() || in.Demand.Unedit) {
+	p := NewPour(dr, dr.Summarizer)
+	reason := dr.Demand.Reason
+	if reason == "" && (!dr.Match.Repeats() || dr.Demand.Unedit) {
 		reason = policy.Ask(p)
 	}
 	switch {
 	case reason == "":
 		return false, nil
-	case in.Demand.Reason == "" && a.overtook(ctx):
+	case dr.Demand.Reason == "" && a.overtook(ctx):
 		return true, nil
 	}
 	if err := p.Make(ctx, reason); err != nil {
 		return false, err
 	}
-	return false, recaller{a}.again(ctx, a.dr.Limits.Trigger-a.dr.Outcome.After)
+	return false, recaller{a}.again(ctx, dr.Limits.Trigger-dr.Outcome.After)
 }
 
 // answersIn returns how many answers of the model a view has.
@@ -111,7 +111,7 @@ func (a *attempt) arrive(ctx context.Context) error {
 
 // awaited waits for archives of the conversation that are under way, and reports whether there were any.
 func (a *attempt) awaited(ctx context.Context) bool {
-	ctx, cancel := a.by.Patience.Waiting(ctx)
+	ctx, cancel := a.by.Deadlines.Waiting(ctx)
 	defer cancel()
 	return a.by.Wait(ctx, a.dr.Start)
 }
@@ -120,11 +120,12 @@ func (a *attempt) awaited(ctx context.Context) bool {
 // any, or one has ended since the conversation was looked at. A pour must know all of it, and that this
 // request is not the same again.
 func (a *attempt) overtook(ctx context.Context) bool {
-	in, m := a.dr.Input, a.dr.Match
+	dr := a.dr
+	in, m := dr.Input, dr.Match
 	if a.awaited(ctx) {
 		return true
 	}
-	ctx, cancel := a.by.Patience.Optional(ctx)
+	ctx, cancel := a.by.Deadlines.Optional(ctx)
 	defer cancel()
 	l := match.Best(a.by.Cache.From(in.Start), in.Prompt)
 	switch {
@@ -145,29 +146,30 @@ func (a *attempt) overtook(ctx context.Context) bool {
 // assistant, which nothing was written on top of. What was seen before stays as it was, and so does what there
 // is no time for.
 func (a *attempt) firstSight(ctx context.Context) error {
-	in := a.dr.Input
-	ctx, cancel := context.WithTimeout(ctx, in.OptionalTimeout)
+	dr := a.dr
+	ctx, cancel := context.WithTimeout(ctx, dr.OptionalTimeout)
 	defer cancel()
-	last := len(a.dr.View.Messages) - 1
-	for last >= 0 && a.dr.View.Messages[last].Role != decant.RoleAssistant {
+	last := len(dr.View.Messages) - 1
+	for last >= 0 && dr.View.Messages[last].Role != decant.RoleAssistant {
 		last--
 	}
-	if last < 0 || last == len(a.dr.View.Messages)-1 {
+	if last < 0 || last == len(dr.View.Messages)-1 {
 		return nil
 	}
 	var ds []decant.Decision
 	isNew := a.news()
-	for _, d := range policy.FirstSight(ctx, a.dr.View.With(a.dr.View.Messages[last:]), a.dr.Preset, in.Estimator) {
+	for _, d := range policy.FirstSight(ctx, dr.View.With(dr.View.Messages[last:]), dr.Preset, dr.Estimator) {
 		if isNew(d.Target.Ref) {
 			ds = append(ds, d)
 		}
 	}
-	return a.dr.Add(ds)
+	return dr.Add(ds)
 }
 
 // news returns what reports whether the block with a reference is not in the store yet.
 func (a *attempt) news() func(decant.Ref) bool {
-	in, m := a.dr.Input, a.dr.Match
+	dr := a.dr
+	in, m := dr.Input, dr.Match
 	if m.Stored == nil {
 		return func(decant.Ref) bool { return true }
 	}
@@ -180,30 +182,30 @@ func (a *attempt) news() func(decant.Ref) bool {
 
 // repeatPins repeats what was pinned after it had been cleared, in requests that bring something new.
 func (a *attempt) repeatPins() error {
-	in := a.dr.Input
-	if in.Match.Repeats() {
+	dr := a.dr
+	if dr.Match.Repeats() {
 		return nil
 	}
-	return a.dr.Add(policy.RepeatPins(a.dr.View, policy.EarlyPour{Counter: in.Estimator, Transcript: in.Conv, Made: slices.Concat(a.dr.InForce, a.dr.Made)}))
+	return dr.Add(policy.RepeatPins(dr.View, policy.EarlyPour{Counter: dr.Estimator, Transcript: dr.Conv, Made: slices.Concat(dr.InForce, dr.Made)}))
 }
 
 // tighten makes pours come earlier and go deeper when a budget would nearly be spent with the request, unless the
 // fixed part leaves no room for that.
 func (a *attempt) tighten(ctx context.Context) {
-	in := a.dr.Input
-	if len(in.Budgets) == 0 {
+	dr := a.dr
+	if len(dr.Budgets) == 0 {
 		return
 	}
 	id := ""
-	if in.Match.Stored != nil {
-		id = in.Match.Stored.Key.ID
+	if dr.Match.Stored != nil {
+		id = dr.Match.Stored.Key.ID
 	}
-	if !a.by.Purse.Tight(ctx, a.dr.Reservation(id)) {
+	if !a.by.Purse.Tight(ctx, dr.Reservation(id)) {
 		return
 	}
-	p := eager(a.dr.Preset, in.Model.Window)
-	if l, err := a.dr.limitsBy(p); err == nil {
-		a.dr.Preset, a.dr.Limits, a.dr.Pressed = p, l, true
+	p := eager(dr.Preset, dr.Model.Window)
+	if l, err := dr.limitsBy(p); err == nil {
+		dr.Preset, dr.Limits, dr.Pressed = p, l, true
 	}
 }
 

@@ -55,14 +55,6 @@ func (dr *Draft) Copy() *Draft {
 	return &out
 }
 
-// Decisions returns how many decisions the conversation has.
-func (in *Input) Decisions() int {
-	if in.Match.State == nil {
-		return 0
-	}
-	return len(in.Match.State.Decisions)
-}
-
 // Add makes decisions of this draft and brings the view up to date.
 func (dr *Draft) Add(ds []decant.Decision) error {
 	if len(ds) == 0 {

@@ -24,15 +24,15 @@ const inheritedReason = "decided before in this session: "
 // was decided later, by a delegate that went another way, is not for it. Results that it shares with the
 // conversation that it forks from have what they have there.
 func (a *attempt) inherit(ctx context.Context) error {
-	in := a.dr.Input
-	if in.Match.Relation != match.Begins && in.Match.Relation != match.Forks || in.Start.Session == "" {
+	dr := a.dr
+	if dr.Match.Relation != match.Begins && dr.Match.Relation != match.Forks || dr.Start.Session == "" {
 		return nil
 	}
 	results, hashes := a.undecided()
 	if len(results) == 0 {
 		return nil
 	}
-	ctx, cancel := a.by.Patience.Optional(ctx)
+	ctx, cancel := a.by.Deadlines.Optional(ctx)
 	defer cancel()
 	kin, err := a.kin(ctx, hashes)
 	if err != nil {
@@ -51,7 +51,7 @@ func (a *attempt) inherit(ctx context.Context) error {
 			break
 		}
 	}
-	return a.dr.Add(out)
+	return dr.Add(out)
 }
 
 // inherited returns a decision as one about the same content elsewhere.
@@ -63,14 +63,14 @@ func inherited(d decant.Decision, ref decant.Ref) decant.Decision {
 
 // undecided returns the view's results that are new to the conversation and that nothing was decided about.
 func (a *attempt) undecided() (results []*decant.Block, hashes []decant.Hash) {
-	in := a.dr.Input
+	dr := a.dr
 	from := 0
-	if in.Match.Relation == match.Forks {
-		from = in.Match.FirstNew(in.Refs)
+	if dr.Match.Relation == match.Forks {
+		from = dr.Match.FirstNew(dr.Refs)
 	}
-	for i := range a.dr.View.Messages {
-		for k := range a.dr.View.Messages[i].Blocks {
-			b := &a.dr.View.Messages[i].Blocks[k]
+	for i := range dr.View.Messages {
+		for k := range dr.View.Messages[i].Blocks {
+			b := &dr.View.Messages[i].Blocks[k]
 			if b.Kind != decant.KindResult || b.Changed != "" || b.CallID == "" || b.Content == nil || b.Ref.Message < from {
 				continue
 			}

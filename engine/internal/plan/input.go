@@ -217,3 +217,25 @@ func (in *Input) Price(u decant.Usage, t cost.Terms) store.Money {
 	n, _ := cost.Billionths(in.Model, u, t)
 	return store.Money(n)
 }
+
+// Withdrawals returns decisions that take back the pours which were made for a tail that the request
+// replaces: it may need none. What people have decided meanwhile stays.
+func (s *Settings) Withdrawals(m *match.Match) (out []decant.Decision) {
+	if m.Branch == nil || m.Relation != match.Replaces {
+		return nil
+	}
+	behind := make(map[string]bool, len(m.Branch.Behind))
+	for _, id := range m.Branch.Behind {
+		behind[id] = true
+	}
+	for _, d := range decant.InForce(m.State.Decisions) {
+		if d.Pour == "" || !behind[d.ID] {
+			continue
+		}
+		id, _ := s.IDs.Next() // without an id the store refuses the commit and says so
+		out = append(out, decant.Decision{
+			ID: id, Kind: decant.Revoke, Revokes: d.ID, Created: s.Now().UTC(), Reason: "it was made for a request that was not answered and is no more",
+		})
+	}
+	return out
+}

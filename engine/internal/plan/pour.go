@@ -25,6 +25,7 @@ func NewPour(dr *Draft, by policy.Summarizer) *Pour {
 // Make makes the one deliberate rewrite of older history. Where the time for it runs out, one for money is left
 // for good, and one that must happen is made by the last rung, which hardly looks at the text.
 func (p *Pour) Make(ctx context.Context, why policy.Reason) error {
+	dr := p.Draft
 	end, err := p.begin()
 	if err != nil {
 		return err
@@ -33,13 +34,13 @@ func (p *Pour) Make(ctx context.Context, why policy.Reason) error {
 	if p.Summarizer != nil && !p.isOptional(why) && !p.segmentWritten(ctx) {
 		p.Summarizer = nil // it is being asked already
 	}
-	limit := p.Draft.RequiredTimeout
+	limit := dr.RequiredTimeout
 	if p.isOptional(why) && !p.resumesCold(why) {
-		limit = p.Draft.OptionalTimeout
+		limit = dr.OptionalTimeout
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	p.prepared = (&Upcoming{&p.Schedule, p.Draft.cached()}).prepared(limited, why)
+	p.prepared = (&Upcoming{&p.Schedule, dr.cached()}).prepared(limited, why)
 	err = p.pourWithin(limited, why)
 	switch {
 	case !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil:
@@ -55,33 +56,36 @@ func (p *Pour) Make(ctx context.Context, why policy.Reason) error {
 // segmentWritten waits for a segment that is being written ahead of the pour, for half of the time for a pour at most. It
 // reports false when it is still not written then.
 func (p *Pour) segmentWritten(ctx context.Context) bool {
-	c := p.Draft.cached()
+	dr := p.Draft
+	c := dr.cached()
 	if c == nil {
 		return true
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.Draft.RequiredTimeout/2)
+	ctx, cancel := context.WithTimeout(ctx, dr.RequiredTimeout/2)
 	defer cancel()
 	return c.written.wait(ctx)
 }
 
 // begin makes what is decided until the end part of a new pour.
 func (p *Pour) begin() (end func(), err error) {
-	id, err := p.Draft.IDs.Next()
+	dr := p.Draft
+	id, err := dr.IDs.Next()
 	if err != nil {
 		return nil, err
 	}
-	p.Draft.PourID = "pour-" + id // so that people see what it is the id of
-	return func() { p.Draft.PourID = "" }, nil
+	dr.PourID = "pour-" + id // so that people see what it is the id of
+	return func() { dr.PourID = "" }, nil
 }
 
 // pourWithin tries the routes that are legal in the conversation's state, cheapest first, each first with the
 // target that is wanted and then with smaller ones; the first whose view is legal, fits and saves enough is
 // taken. It ends when ctx does.
 func (p *Pour) pourWithin(ctx context.Context, why policy.Reason) error {
+	dr := p.Draft
 	if taken, err := p.summarizeByProvider(ctx, why); taken {
 		return err
 	}
-	if p.Draft.Pausing = p.mayPause(why, p.targets(why)[0]); p.Draft.Pausing {
+	if dr.Pausing = p.mayPause(why, p.targets(why)[0]); dr.Pausing {
 		return nil
 	}
 	var failed []error
@@ -89,7 +93,7 @@ func (p *Pour) pourWithin(ctx context.Context, why policy.Reason) error {
 		for _, rt := range p.routes(why) {
 			err := p.attemptRoute(ctx, rt, target, why)
 			if err == nil {
-				p.Draft.Outcome.Reason, p.Draft.Outcome.Route = why, rt.name
+				dr.Outcome.Reason, dr.Outcome.Route = why, rt.name
 				p.record(ctx, rt, why)
 				return p.wrapUp()
 			}
@@ -105,19 +109,20 @@ func (p *Pour) pourWithin(ctx context.Context, why policy.Reason) error {
 // summarizeByProvider pours by a summary that the provider has written in place of an answer, or writes when it is asked to. It reports
 // false where there is none, or none that serves.
 func (p *Pour) summarizeByProvider(ctx context.Context, why policy.Reason) (taken bool, err error) {
+	dr := p.Draft
 	rt := pausing
 	switch {
-	case p.Draft.Demand.Summary != nil:
+	case dr.Demand.Summary != nil:
 	case p.maySummarize(why):
 		rt = compacting
 	default:
 		return false, nil
 	}
 	if err = p.attemptRoute(ctx, rt, p.targets(why)[0], why); err != nil {
-		p.Draft.Outcome.Uncompacted = err
+		dr.Outcome.Uncompacted = err
 		return false, nil
 	}
-	p.Draft.Outcome.Reason, p.Draft.Outcome.Route = why, rt.name
+	dr.Outcome.Reason, dr.Outcome.Route = why, rt.name
 	return true, p.wrapUp()
 }
 
@@ -153,7 +158,8 @@ func (p *Pour) carry(ctx context.Context, rt route, target int, why policy.Reaso
 // poor notes that a pour was due and not worth it, or not possible. One for money is not planned again,
 // and two others in a row suppress further ones, until something changes. It returns a typed error when the request does not fit its window.
 func (p *Pour) poor(why policy.Reason, err error) error {
-	p.Draft.Outcome.Route = "none"
+	dr := p.Draft
+	dr.Outcome.Route = "none"
 	if why == policy.Routine {
 		return nil
 	}
@@ -161,11 +167,11 @@ func (p *Pour) poor(why policy.Reason, err error) error {
 		p.noteFutile()
 		return nil
 	}
-	p.Draft.Meter.Poor = p.Draft.Outcome.Before
-	p.Draft.NotWorth++
+	dr.Meter.Poor = dr.Outcome.Before
+	dr.NotWorth++
 	var irreducible *decant.IrreducibleError
 	switch {
-	case errors.Is(err, decant.ErrFixed), errors.As(err, &irreducible), p.Draft.Outcome.Before > p.Draft.Limits.Window:
+	case errors.Is(err, decant.ErrFixed), errors.As(err, &irreducible), dr.Outcome.Before > dr.Limits.Window:
 		return fmt.Errorf("pour (%s): %w", why, err)
 	}
 	return nil
@@ -174,8 +180,9 @@ func (p *Pour) poor(why policy.Reason, err error) error {
 // Offer makes a pour that is not due: one that brings the view down to the size that every pour aims at, if that
 // is worth it. It gives nothing up that only a pour which must happen may give up.
 func (p *Pour) Offer(ctx context.Context) error {
+	dr := p.Draft
 	target := p.targets(policy.Necessary)[0]
-	if p.Draft.Estimator.Messages(p.Draft.View.Messages) <= target {
+	if dr.Estimator.Messages(dr.View.Messages) <= target {
 		return nil
 	}
 	end, err := p.begin()
@@ -185,7 +192,7 @@ func (p *Pour) Offer(ctx context.Context) error {
 	defer end()
 	for _, rt := range p.routes(policy.Necessary) {
 		if rt.name != folding.name && p.attemptRoute(ctx, rt, target, policy.Necessary) == nil {
-			p.Draft.Outcome.Reason, p.Draft.Outcome.Route = policy.Necessary, rt.name
+			dr.Outcome.Reason, dr.Outcome.Route = policy.Necessary, rt.name
 			p.record(ctx, rt, policy.Necessary)
 			return nil
 		}
@@ -197,17 +204,18 @@ func (p *Pour) Offer(ctx context.Context) error {
 // which route. Where nothing good comes of it, the pour stays as it is. A fold has no record of its own, and a pour
 // that nobody has to wait for is not worth a call.
 func (p *Pour) record(ctx context.Context, rt route, why policy.Reason) {
-	if p.Summarizer == nil || p.proposal == nil || p.quick || p.isOptional(why) || p.Draft.Covering() == nil {
+	dr := p.Draft
+	if p.Summarizer == nil || p.proposal == nil || p.quick || p.isOptional(why) || dr.Covering() == nil {
 		return
 	}
-	if notes := p.Draft.cached().writtenAhead(p.proposal.Plan); notes != nil {
+	if notes := dr.cached().writtenAhead(p.proposal.Plan); notes != nil {
 		plan := *p.proposal.Plan
 		plan.Notes = slices.Concat(plan.Notes, notes)
-		p.proposal.Plan, p.Draft.Outcome.Plan = &plan, &plan
+		p.proposal.Plan, dr.Outcome.Plan = &plan, &plan
 		return
 	}
 	err := p.proposal.Write(ctx, p.Summarizer)
-	p.Draft.Outcome.Spent = p.proposal.Unbooked()
+	dr.Outcome.Spent = p.proposal.Unbooked()
 	if err == nil {
 		r := p.rewrite(0)
 		if err = r.take(); err == nil {
@@ -219,7 +227,7 @@ func (p *Pour) record(ctx context.Context, rt route, why policy.Reason) {
 		}
 		p.proposal.Refuse(err)
 	}
-	p.Draft.Outcome.Unused = err
+	dr.Outcome.Unused = err
 	r := p.rewrite(0)
 	if err := r.take(); err != nil { // the record as it was, and what was spent
 		r.Draft.Outcome.Unused = err
@@ -229,9 +237,9 @@ func (p *Pour) record(ctx context.Context, rt route, why policy.Reason) {
 
 // wrapUp asks the model to come to an end where a budget is nearly spent and the preset has it pause behind a summary.
 func (p *Pour) wrapUp() error {
-	in := p.Draft.Input
-	if !p.Draft.Pressed || !p.Draft.Preset.Native.Compaction.Pause || p.Draft.Outcome.Reason != policy.Necessary {
+	dr := p.Draft
+	if !dr.Pressed || !dr.Preset.Native.Compaction.Pause || dr.Outcome.Reason != policy.Necessary {
 		return nil
 	}
-	return p.Draft.Add(policy.WrapUp(in.Conv, p.Draft.View, slices.Concat(p.Draft.InForce, p.Draft.Made), in.Estimator))
+	return dr.Add(policy.WrapUp(dr.Conv, dr.View, slices.Concat(dr.InForce, dr.Made), dr.Estimator))
 }

@@ -33,12 +33,12 @@ func (a *attempt) recall(ctx context.Context) error {
 // again tells the model once more, in at most most tokens and as it is known now, when a checkpoint covers what it was told. The
 // bytes come with what is new in the request, so that nothing of the provider's cache is lost.
 func (a recaller) again(ctx context.Context, most int) error {
-	in := a.dr.Input
-	all := slices.Concat(a.dr.InForce, a.dr.Made)
-	if in.Recall == nil || in.Match.Repeats() || !forgotten(all) {
+	dr := a.dr
+	all := slices.Concat(dr.InForce, dr.Made)
+	if dr.Recall == nil || dr.Match.Repeats() || !forgotten(all) {
 		return nil
 	}
-	ms := in.Conv.Messages
+	ms := dr.Conv.Messages
 	last := &ms[len(ms)-1]
 	n := len(last.Blocks)
 	if last.Role != decant.RoleUser || n == 0 || !a.news()(last.Blocks[n-1].Ref) || decant.CheckpointIn(all).Covers(last.Number) || decant.AwaitsServer(ms) {
@@ -64,19 +64,19 @@ func forgotten(ds []decant.Decision) bool {
 // tell tells the model of earlier conversations at the end of a message, unless that takes more than most tokens. A store that is slow or
 // fails costs a conversation what it would have been told, and nothing else.
 func (a recaller) tell(ctx context.Context, m *decant.Message, most int) error {
-	in := a.dr.Input
-	ctx, cancel := a.by.Patience.Optional(ctx)
+	dr := a.dr
+	ctx, cancel := a.by.Deadlines.Optional(ctx)
 	defer cancel()
-	text, err := in.Recall(ctx, in.Estimator)
+	text, err := dr.Recall(ctx, dr.Estimator)
 	if err != nil || text == "" {
 		return nil
 	}
-	n := in.Estimator.Count(text)
+	n := dr.Estimator.Count(text)
 	if n > most {
 		return nil
 	}
-	a.dr.Outcome.After += n
-	return a.dr.Add([]decant.Decision{{
+	dr.Outcome.After += n
+	return dr.Add([]decant.Decision{{
 		Kind: decant.Insert, Reduction: decant.ReductionRecall, Target: decant.TargetOf(&m.Blocks[len(m.Blocks)-1]), Text: text,
 		After: n, Reason: "what is remembered of the project",
 	}})

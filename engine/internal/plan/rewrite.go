@@ -30,50 +30,55 @@ func (p *Pour) keep(r *rewrite) { *p.Draft, p.proposal = *r.Draft, r.proposal }
 
 // take puts the record of the proposal into the draft.
 func (r *rewrite) take() error {
-	r.Draft.Outcome.Plan = r.proposal.Plan
-	return r.Draft.Record(decant.CheckpointIn(r.proposal.Plan.Decisions))
+	dr := r.Draft
+	dr.Outcome.Plan = r.proposal.Plan
+	return dr.Record(decant.CheckpointIn(r.proposal.Plan.Decisions))
 }
 
 // editRoute changes old blocks and covers old messages; thinking that stays is not bound.
 func (r *rewrite) editRoute(ctx context.Context) error {
+	dr := r.Draft
 	if r.prepared != nil {
-		r.proposal, r.Draft.Outcome.Plan = nil, r.prepared
-		return r.Draft.Add(r.settle(r.prepared.Decisions))
+		r.proposal, dr.Outcome.Plan = nil, r.prepared
+		return dr.Add(r.settle(r.prepared.Decisions))
 	}
 	proposal, ds, err := r.plan(ctx, r.target)
 	if err != nil {
 		return err
 	}
-	r.proposal, r.Draft.Outcome.Plan = proposal, proposal.Plan
+	r.proposal, dr.Outcome.Plan = proposal, proposal.Plan
 	if len(ds) == 0 {
 		return errPoor
 	}
-	return r.Draft.Add(ds)
+	return dr.Add(ds)
 }
 
 // dropRoute is editRoute for bound thinking at a turn boundary: all of it goes.
 func (r *rewrite) dropRoute(ctx context.Context) error {
+	dr := r.Draft
 	if err := r.editRoute(ctx); err != nil {
 		return err
 	}
-	return r.Draft.Add(r.Draft.AllThinking())
+	return dr.Add(dr.AllThinking())
 }
 
 // thoughtsRoute drops all thinking and changes nothing else.
 func (r *rewrite) thoughtsRoute(ctx context.Context) error {
-	ds := r.Draft.AllThinking()
+	dr := r.Draft
+	ds := dr.AllThinking()
 	if len(ds) == 0 {
 		return errNoRoute
 	}
-	return r.Draft.Add(ds)
+	return dr.Add(ds)
 }
 
 // unfittingRoute changes nothing; the provider drops the thinking that does not fit, in this request and in all that follow.
 func (r *rewrite) unfittingRoute(context.Context) error {
-	if !r.Draft.LetDrop() {
+	dr := r.Draft
+	if !dr.LetDrop() {
 		return errNoRoute
 	}
-	r.Draft.Meter.Drops = true
+	dr.Meter.Drops = true
 	return nil
 }
 
@@ -91,17 +96,17 @@ func (r *rewrite) dropBlockRoute(ctx context.Context) error {
 // coverRoute makes a checkpoint for money. At a cold moment it must cost less for each fact than the cheap reductions,
 // which come next.
 func (r *rewrite) coverRoute(ctx context.Context) error {
-	in := r.Draft.Input
-	proposal, ds, err := r.plan(ctx, r.room(in.Fixed+r.earlyTarget()))
+	dr := r.Draft
+	proposal, ds, err := r.plan(ctx, r.room(dr.Fixed+r.earlyTarget()))
 	if err != nil {
 		return err
 	}
 	if r.money.Cold() {
-		cheap := r.Draft.Copy()
-		if err := cheap.Add(policy.PlanEarly(ctx, live(r.Draft.View), r.thinning())); err != nil {
+		cheap := dr.Copy()
+		if err := cheap.Add(policy.PlanEarly(ctx, live(dr.View), r.thinning())); err != nil {
 			return err
 		}
-		if !proposal.Beats(ctx, cheap.View, in.Fixed) {
+		if !proposal.Beats(ctx, cheap.View, dr.Fixed) {
 			return errPoor
 		}
 		ds = r.settle(proposal.Plan.Decisions)
@@ -109,28 +114,30 @@ func (r *rewrite) coverRoute(ctx context.Context) error {
 	if len(ds) == 0 {
 		return errPoor
 	}
-	r.proposal, r.Draft.Outcome.Plan = proposal, proposal.Plan
+	r.proposal, dr.Outcome.Plan = proposal, proposal.Plan
 	return r.forgetting(ds)
 }
 
 // forgetting adds decisions, and where thinking is bound to what they change, those that drop it.
 func (r *rewrite) forgetting(ds []decant.Decision) error {
-	bound := r.Draft.Bound()
-	if err := r.Draft.Add(ds); err != nil || !bound {
+	dr := r.Draft
+	bound := dr.Bound()
+	if err := dr.Add(ds); err != nil || !bound {
 		return err
 	}
-	return r.Draft.Add(r.Draft.AllThinking())
+	return dr.Add(dr.AllThinking())
 }
 
 // probeRoute makes the cheap reductions and keeps all thinking.
 func (r *rewrite) probeRoute(ctx context.Context) error {
+	dr := r.Draft
 	t := r.thinning()
 	t.Signed = true
-	ds := policy.PlanEarly(ctx, live(r.Draft.View), t)
+	ds := policy.PlanEarly(ctx, live(dr.View), t)
 	if len(ds) == 0 {
 		return errPoor
 	}
-	return r.Draft.Add(ds)
+	return dr.Add(ds)
 }
 
 // earlyDropRoute is earlyRoute for bound thinking in an open round: the provider drops it.
@@ -161,20 +168,22 @@ func (r *rewrite) routineRoute(ctx context.Context) error {
 
 // routineDropRoute is routineRoute for bound thinking in an open round: the provider drops it.
 func (r *rewrite) routineDropRoute(ctx context.Context) error {
-	if !r.Draft.LetDrop() {
+	dr := r.Draft
+	if !dr.LetDrop() {
 		return errNoRoute
 	}
-	return r.Draft.Add(r.routine(ctx))
+	return dr.Add(r.routine(ctx))
 }
 
 // routineClearRoute is routineRoute for bound thinking in an open round: the provider leaves out what is old, and goes on doing so
 // by the same rule until the next pour.
 func (r *rewrite) routineClearRoute(ctx context.Context) error {
-	e := r.Draft.Preset.Native.Editing
+	dr := r.Draft
+	e := dr.Preset.Native.Editing
 	if !e.On() {
 		return errNoRoute
 	}
-	rule := r.Draft.Preset.EarlyPours.Settled()
+	rule := dr.Preset.EarlyPours.Settled()
 	rule.Keep = max(1, e.KeepCalls)
 	return r.clear(ctx, rule)
 }
@@ -187,11 +196,12 @@ func (r *rewrite) clearRoute(ctx context.Context) error {
 // clearDeepRoute is clearRoute for when the window demands a pour: first with as large a tail as other pours
 // keep, then with less and less of what is old.
 func (r *rewrite) clearDeepRoute(ctx context.Context) error {
-	was := *r.Draft
+	dr := r.Draft
+	was := *dr
 	err := errPoor
 	for _, rule := range r.clearRules() {
-		*r.Draft = was
-		if err = r.clear(ctx, rule); err == nil && r.Draft.Estimator.Messages(r.Draft.View.Messages) <= r.target {
+		*dr = was
+		if err = r.clear(ctx, rule); err == nil && dr.Estimator.Messages(dr.View.Messages) <= r.target {
 			return nil
 		}
 	}
@@ -200,19 +210,19 @@ func (r *rewrite) clearDeepRoute(ctx context.Context) error {
 
 // clear adds the decisions of a clearing by a rule.
 func (r *rewrite) clear(ctx context.Context, rule preset.EarlyPours) error {
-	in := r.Draft.Input
-	t, set := r.thinning(), *r.Draft.Preset
+	dr := r.Draft
+	t, set := r.thinning(), *dr.Preset
 	set.EarlyPours = rule
 	t.Preset, t.Signed, t.Native = &set, true, true
-	t.Pinned = policy.AllPins(in.Conv, r.Draft.Preset, t.Pinned)
-	ds := policy.Clear(ctx, live(r.Draft.View), t)
+	t.Pinned = policy.AllPins(dr.Conv, dr.Preset, t.Pinned)
+	ds := policy.Clear(ctx, live(dr.View), t)
 	if len(ds) == 0 {
 		return errPoor
 	}
-	if err := r.Draft.Add(ds); err != nil {
+	if err := dr.Add(ds); err != nil {
 		return err
 	}
-	if _, ok := r.Draft.Clearing(); !ok {
+	if _, ok := dr.Clearing(); !ok {
 		return errNoRoute
 	}
 	return nil
@@ -254,10 +264,11 @@ func (r *rewrite) tailRounds() (n int) {
 // turnFoldRoute makes the turn under way one message of the user and drops all other thinking: what was said before stays as
 // it is. In a turn under way no thinking may be missing, so that one goes as a whole.
 func (r *rewrite) turnFoldRoute(ctx context.Context) error {
+	dr := r.Draft
 	if err := r.fold(ctx, policy.Turn); err != nil {
 		return err
 	}
-	return r.Draft.Add(r.Draft.AllThinking())
+	return dr.Add(dr.AllThinking())
 }
 
 // foldRoute makes the whole conversation one message of the user: pins, checkpoint and the recent
@@ -272,26 +283,27 @@ func (r *rewrite) foldRoute(ctx context.Context) error {
 
 // fold makes a fold of so much of the conversation.
 func (r *rewrite) fold(ctx context.Context, scope policy.Scope) error {
-	made, view := r.Draft.Made, r.Draft.View
+	dr := r.Draft
+	made, view := dr.Made, dr.View
 	if scope == policy.Everything {
 		if _, ds, err := r.plan(ctx, r.target); err == nil { // what the fold is made of; it covers all of it
-			if err := r.Draft.Add(ds); err != nil {
+			if err := dr.Add(ds); err != nil {
 				return err
 			}
 		}
 	}
 	d, ok := policy.Fold(policy.Folding{
-		Transcript: r.Draft.Conv, View: r.Draft.View, Made: slices.Concat(r.Draft.InForce, r.Draft.Made), Proved: decant.CheckpointIn(r.Draft.Made),
-		Estimator: r.Draft.Estimator, Preset: r.Draft.Preset, Pinned: decant.PinsIn(r.Draft.InForce), Target: r.target, Why: r.whyFold(), Refused: scope,
+		Transcript: dr.Conv, View: dr.View, Made: slices.Concat(dr.InForce, dr.Made), Proved: decant.CheckpointIn(dr.Made),
+		Estimator: dr.Estimator, Preset: dr.Preset, Pinned: decant.PinsIn(dr.InForce), Target: r.target, Why: r.whyFold(), Refused: scope,
 	})
-	r.Draft.Made, r.Draft.View = made, view
+	dr.Made, dr.View = made, view
 	if !ok {
 		return errNoRoute
 	}
-	if err := r.Draft.Add(r.settle([]decant.Decision{d})); err != nil || len(d.Checkpoint.Kept) == 0 || !r.Draft.Model.Binds {
+	if err := dr.Add(r.settle([]decant.Decision{d})); err != nil || len(d.Checkpoint.Kept) == 0 || !dr.Model.Binds {
 		return err
 	}
-	return r.Draft.Add(r.Draft.AllThinking()) // of the rounds that stay: what stood before it is gone
+	return dr.Add(dr.AllThinking()) // of the rounds that stay: what stood before it is gone
 }
 
 // whyFold says for people why nothing else than a fold would do.
@@ -317,7 +329,8 @@ func (r *rewrite) whyFold() string {
 // plan asks the planner for a pour to a target: from the transcript, on top of those decisions on
 // single blocks that are in force. A new checkpoint covers all that an earlier one did.
 func (r *rewrite) plan(ctx context.Context, target int) (*policy.Proposal, []decant.Decision, error) {
-	proposal, err := propose(ctx, forgone(r.Draft.Conv, r.Draft.InForce), r.planOptions(target))
+	dr := r.Draft
+	proposal, err := propose(ctx, forgone(dr.Conv, dr.InForce), r.planOptions(target))
 	if err != nil {
 		return nil, nil, err
 	}

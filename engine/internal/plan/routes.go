@@ -60,18 +60,20 @@ var (
 // routes returns the routes that are legal in the conversation's state, cheapest first (the rules are
 // in docs/reference/anthropic.md, "Bound thinking"). A fold gives up everything that is verbatim, so it is among them for legality or size only.
 func (s *Schedule) routes(why policy.Reason) []route {
+	dr := s.Draft
 	rs := s.legalRoutes(why)
-	if why == policy.Refusal || why == policy.Overflow || s.Draft.Outcome.Before > s.Draft.Limits.Must() || s.Draft.Bytes() > s.Draft.MaxBytes {
+	if why == policy.Refusal || why == policy.Overflow || dr.Outcome.Before > dr.Limits.Must() || dr.Bytes() > dr.MaxBytes {
 		return rs
 	}
-	if why == policy.Necessary && s.Draft.Preset.Native.Route == preset.RouteNative {
+	if why == policy.Necessary && dr.Preset.Native.Route == preset.RouteNative {
 		return nil // what the window does not demand is the provider's
 	}
 	return slices.DeleteFunc(rs, func(r route) bool { return r.name == folding.name })
 }
 
 func (s *Schedule) legalRoutes(why policy.Reason) []route {
-	open := s.Draft.Conv.OpenRound()
+	dr := s.Draft
+	open := dr.Conv.OpenRound()
 	switch {
 	case why == policy.Refusal:
 		return s.ladder(open)
@@ -79,11 +81,11 @@ func (s *Schedule) legalRoutes(why policy.Reason) []route {
 		return append([]route{covering}, s.early().routes()...)
 	case why == policy.Free, why == policy.Paid:
 		return s.early().routes()
-	case why == policy.Routine && s.Draft.Preset.Native.Route == preset.RouteNative:
+	case why == policy.Routine && dr.Preset.Native.Route == preset.RouteNative:
 		return []route{routineClear}
 	case why == policy.Routine:
 		return s.routineRoutes()
-	case !s.Draft.Bound():
+	case !dr.Bound():
 		return []route{editing, folding}
 	case !open:
 		return []route{forgetful, folding}
@@ -92,7 +94,7 @@ func (s *Schedule) legalRoutes(why policy.Reason) []route {
 	if s.clears() {
 		rs = append(rs, deep)
 	}
-	if s.Draft.DropBlock {
+	if dr.DropBlock {
 		rs = append(rs, dropping)
 	}
 	return append(rs, folding)
@@ -102,15 +104,15 @@ func (s *Schedule) legalRoutes(why policy.Reason) []route {
 // the provider takes a turn under way without its thinking is found out; a client that recovers by itself would try
 // nothing else.
 func (s *Schedule) ladder(open bool) (out []route) {
-	in := s.Draft.Input
-	if in.DropBlock && s.Draft.Params == nil && in.Demand.Tried == "" {
+	dr := s.Draft
+	if dr.DropBlock && dr.Params == nil && dr.Demand.Tried == "" {
 		out = append(out, unfitting)
 	}
-	switch tried := in.Demand.Tried; {
+	switch tried := dr.Demand.Tried; {
 	case tried == RouteFoldTurn: // all of it is left to fold
 	case !open && tried != RouteForgetful:
 		out = append(out, thoughts)
-	case open && tried != RouteForgetful && in.Conv.Thinking != decant.ThinkingManual && in.Known.Says(TopicBare(in.Model.ID), in.Now()) == "":
+	case open && tried != RouteForgetful && dr.Conv.Thinking != decant.ThinkingManual && dr.Known.Says(TopicBare(dr.Model.ID), dr.Now()) == "":
 		out = append(out, bare, foldingTurn)
 	case open:
 		out = append(out, foldingTurn)
@@ -135,13 +137,14 @@ func (m earlyMode) routes() []route {
 
 // byRule returns the routes by which what the preset clears by rule goes.
 func (s *Schedule) routineRoutes() (out []route) {
-	if !s.Draft.Bound() || !s.Draft.Conv.OpenRound() {
+	dr := s.Draft
+	if !dr.Bound() || !dr.Conv.OpenRound() {
 		return []route{routinely}
 	}
 	if s.clears() {
 		out = append(out, routineClear)
 	}
-	if s.Draft.DropBlock {
+	if dr.DropBlock {
 		out = append(out, routineDrop)
 	}
 	return out

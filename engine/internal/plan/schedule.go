@@ -53,25 +53,25 @@ func (f free) Situation() policy.Situation {
 // Economy returns what the schedule has to know of money. What the provider does not keep is paid in full
 // each time, so removing something from it costs nothing.
 func (s *Schedule) Economy() policy.Economy {
-	in := s.Draft.Input
-	if in.NoEarlyPours && !s.Draft.Pressed || !s.Draft.Preset.EarlyPours.On() || in.Match.State == nil || in.Match.Relation != match.Continues || s.early() == notEarly {
+	dr := s.Draft
+	if dr.NoEarlyPours && !dr.Pressed || !dr.Preset.EarlyPours.On() || dr.Match.State == nil || dr.Match.Relation != match.Continues || s.early() == notEarly {
 		return policy.Economy{}
 	}
-	e := policy.Economy{Early: true, Switched: in.Switched() && s.Draft.Meter.Belief.Moves(), Idle: s.Draft.Idle()}
-	r := cost.ReachOf(live(s.Draft.View), e.Idle, s.Draft.Meter.Belief)
+	e := policy.Economy{Early: true, Switched: dr.Switched() && dr.Meter.Belief.Moves(), Idle: dr.Idle()}
+	r := cost.ReachOf(live(dr.View), e.Idle, dr.Meter.Belief)
 	e.Lifetime = r.Life
 	e.Write, e.Read = s.rates(r)
-	e.Read = s.Draft.Meter.Doubt.Read(e.Read, e.Write)
-	e.Patience = s.Draft.Preset.EarlyPours.Settled().Patience
-	e.Excess = policy.MeasureExcess(live(s.Draft.View), s.Draft.Outcome.Before-in.Fixed, s.earlyTarget())
+	e.Read = dr.Meter.Doubt.Read(e.Read, e.Write)
+	e.Patience = dr.Preset.EarlyPours.Settled().Patience
+	e.Excess = policy.MeasureExcess(live(dr.View), dr.Outcome.Before-dr.Fixed, s.earlyTarget())
 	s.money = e
 	t := s.thinning()
 	if !e.Cold() {
 		t.Beyond = r.Beyond
 	}
 	plain, _ := s.rates(cost.Reach{})
-	free, _ := cost.FreeMarkers(in.Conv)
-	e = e.Weigh(policy.MeasureEarly(live(s.Draft.View), t), in.Fixed, plain, free > 0)
+	free, _ := cost.FreeMarkers(dr.Conv)
+	e = e.Weigh(policy.MeasureEarly(live(dr.View), t), dr.Fixed, plain, free > 0)
 	return e
 }
 
@@ -97,9 +97,9 @@ func (s *Schedule) rates(within cost.Reach) (write, read float64) {
 
 // thinning returns what an early pour works on.
 func (s *Schedule) thinning() policy.EarlyPour {
-	in := s.Draft.Input
-	t := policy.EarlyPour{Preset: s.Draft.Preset, Counter: in.Estimator, Transcript: in.Conv, Pinned: decant.PinsIn(s.Draft.InForce), Cold: s.money.Cold()}
-	t.Made = append(append(t.Made, s.Draft.InForce...), s.Draft.Made...)
+	dr := s.Draft
+	t := policy.EarlyPour{Preset: dr.Preset, Counter: dr.Estimator, Transcript: dr.Conv, Pinned: decant.PinsIn(dr.InForce), Cold: s.money.Cold()}
+	t.Made = append(append(t.Made, dr.InForce...), dr.Made...)
 	m := s.early()
 	t.Signed, t.Native = m != byEditing, m == byClearing
 	return t
@@ -117,28 +117,29 @@ func (s *Schedule) earlyTerms() string {
 // Waits reports whether an early pour has brought nothing to the conversation and nothing has changed
 // since.
 func (s *Schedule) Waits() bool {
-	return s.Draft.Meter.Futile.Waits(len(s.Draft.Body), func() string { return s.earlyTerms() })
+	dr := s.Draft
+	return dr.Meter.Futile.Waits(len(dr.Body), func() string { return s.earlyTerms() })
 }
 
 // noteFutile remembers that an early pour brought nothing to the request.
 func (s *Schedule) noteFutile() {
-	in := s.Draft.Input
+	dr := s.Draft
 	const bytesPerToken = 4 // as policy.MeasureEarly has it
-	s.Draft.Meter.Futile = s.Draft.Meter.Futile.Again(s.earlyTerms(), len(in.Body), bytesPerToken*policy.MeasureEarly(live(s.Draft.View), s.thinning()).Whole)
-	if in.Count {
+	dr.Meter.Futile = dr.Meter.Futile.Again(s.earlyTerms(), len(dr.Body), bytesPerToken*policy.MeasureEarly(live(dr.View), s.thinning()).Whole)
+	if dr.Count {
 		return
 	}
-	CachedOf(in.Match.Stored).ChangeMeter(func(m *Meter) { m.Futile = s.Draft.Meter.Futile })
+	CachedOf(dr.Match.Stored).ChangeMeter(func(m *Meter) { m.Futile = dr.Meter.Futile })
 }
 
 // earlyTarget returns the tokens that the messages have after an early pour with a checkpoint, 0 where there is none: where
 // a model writes the records, which nobody waits for in a pour for money, and where the route for bound thinking is another.
 func (s *Schedule) earlyTarget() int {
-	in := s.Draft.Input
-	if s.early() != byEditing || writes(s.Summarizer) || s.Draft.Preset.Native.Route == preset.RouteNative {
+	dr := s.Draft
+	if s.early() != byEditing || writes(s.Summarizer) || dr.Preset.Native.Route == preset.RouteNative {
 		return 0
 	}
-	return policy.EarlyTarget(s.Draft.Preset, s.Draft.Limits, in.Fixed, decant.CheckpointIn(s.Draft.InForce))
+	return policy.EarlyTarget(dr.Preset, dr.Limits, dr.Fixed, decant.CheckpointIn(dr.InForce))
 }
 
 // writes reports whether a model writes the records of pours.
@@ -152,8 +153,8 @@ func writes(s policy.Summarizer) bool {
 // is refused costs the time of a refusal and nothing else: it is taken back, and the client's own bytes go
 // out in the same exchange.
 func (s *Schedule) probes() bool {
-	in := s.Draft.Input
-	return s.Draft.Meter.Account != nil && in.Unfit() == dialect.UnfitUnsaid && in.Known.Says(TopicBinding, in.Now()) == ""
+	dr := s.Draft
+	return dr.Meter.Account != nil && dr.Unfit() == dialect.UnfitUnsaid && dr.Known.Says(TopicBinding, dr.Now()) == ""
 }
 
 // An earlyMode is how history may be poured for money.
@@ -169,16 +170,17 @@ const (
 
 // early returns how the request may be poured for money.
 func (s *Schedule) early() earlyMode {
+	dr := s.Draft
 	switch {
-	case !s.Draft.Bound() || !s.Draft.Conv.OpenRound():
+	case !dr.Bound() || !dr.Conv.OpenRound():
 		return byEditing
-	case s.Draft.Switched(): // that breaks the binding by itself: an edit would be blamed, and the refusal teach nothing
+	case dr.Switched(): // that breaks the binding by itself: an edit would be blamed, and the refusal teach nothing
 		return notEarly
 	case s.probes():
 		return byProbing
 	case s.clears():
 		return byClearing
-	case s.Draft.DropBlock:
+	case dr.DropBlock:
 		return byDropping
 	}
 	return notEarly
@@ -186,7 +188,8 @@ func (s *Schedule) early() earlyMode {
 
 // clears reports whether the provider can be asked to clear old results in this request.
 func (s *Schedule) clears() bool {
-	return !s.Draft.AsksForEditing() && !s.Draft.Slides() && len(s.Draft.Suspended) == 0 && s.Draft.Editable()
+	dr := s.Draft
+	return !dr.AsksForEditing() && !dr.Slides() && len(dr.Suspended) == 0 && dr.Editable()
 }
 
 // PoursCold reports whether the request behind an answered one would be poured if it found nothing in the cache.
@@ -215,11 +218,11 @@ func (s *Schedule) resumesCold(why policy.Reason) bool {
 // hasRoutine reports whether something has become old that the preset clears by rule. A request that only repeats another goes
 // out as that one did.
 func (s *Schedule) hasRoutine() bool {
-	in := s.Draft.Input
-	if s.Draft.Slides() || !policy.HasRoutine(s.routinePreset()) || in.Match.State == nil || in.Match.Relation != match.Continues {
+	dr := s.Draft
+	if dr.Slides() || !policy.HasRoutine(s.routinePreset()) || dr.Match.State == nil || dr.Match.Relation != match.Continues {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), in.OptionalTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), dr.OptionalTimeout)
 	defer cancel()
 	return len(s.routine(ctx)) > 0
 }
@@ -238,21 +241,22 @@ func (s *Schedule) routinePreset() *preset.Preset {
 
 // routine returns what the preset clears by rule.
 func (s *Schedule) routine(ctx context.Context) []decant.Decision {
+	dr := s.Draft
 	t := s.thinning()
 	t.Preset = s.routinePreset()
-	return s.settle(policy.ClearRoutine(ctx, s.Draft.View, t, s.Draft.Outcome.Before))
+	return s.settle(policy.ClearRoutine(ctx, dr.View, t, dr.Outcome.Before))
 }
 
 func (s *Schedule) planOptions(target int) policy.PlanOptions {
-	in := s.Draft.Input
+	dr := s.Draft
 	o := policy.PlanOptions{
-		Model: in.Model, Estimator: in.Estimator, Preset: s.Draft.Preset, Target: target, Limit: s.room(s.Draft.Limits.Must()), Trigger: s.room(s.Draft.Limits.Trigger), KeepTurns: -1, Quick: s.quick,
-		Pinned: decant.PinsIn(s.Draft.InForce), Now: in.Now(), Ahead: s.Draft.Preset.Summary.Ahead.Tokens(), Segments: s.segments(),
+		Model: dr.Model, Estimator: dr.Estimator, Preset: dr.Preset, Target: target, Limit: s.room(dr.Limits.Must()), Trigger: s.room(dr.Limits.Trigger), KeepTurns: -1, Quick: s.quick,
+		Pinned: decant.PinsIn(dr.InForce), Now: dr.Now(), Ahead: dr.Preset.Summary.Ahead.Tokens(), Segments: s.segments(),
 		Call: policy.SummaryInput{
-			Conversation: conversationOf(in), Upstream: in.Upstream, Instructions: s.Draft.Preset.Summary.Instructions, Focus: in.Focus,
+			Conversation: conversationOf(dr.Input), Upstream: dr.Upstream, Instructions: dr.Preset.Summary.Instructions, Focus: dr.Focus,
 		},
 	}
-	for _, ds := range [][]decant.Decision{s.Draft.InForce, s.Draft.Made} {
+	for _, ds := range [][]decant.Decision{dr.InForce, dr.Made} {
 		for _, d := range ds {
 			if d.Kind.Edits() {
 				o.Made = append(o.Made, d)
@@ -273,12 +277,12 @@ func conversationOf(in *Input) store.Key {
 // room returns the tokens that a size of the request leaves for the messages, as the planner counts them. It
 // is 0, which holds the plan to its target, when the provider or the API's limit of bytes has asked for less.
 func (s *Schedule) room(n int) int {
-	in := s.Draft.Input
-	n -= in.Fixed
-	if f := s.Draft.Meter.Factor; f > 0 {
+	dr := s.Draft
+	n -= dr.Fixed
+	if f := dr.Meter.Factor; f > 0 {
 		n = int(float64(n) / f)
 	}
-	if in.Demand.Reason == policy.Overflow || s.Draft.Bytes() > in.MaxBytes {
+	if dr.Demand.Reason == policy.Overflow || dr.Bytes() > dr.MaxBytes {
 		return 0
 	}
 	return n
@@ -287,26 +291,26 @@ func (s *Schedule) room(n int) int {
 // settle makes a plan's decisions those of this conversation: numbers the checkpoint, and leaves out
 // what an earlier checkpoint covers further.
 func (s *Schedule) settle(ds []decant.Decision) []decant.Decision {
-	in := s.Draft.Input
-	was := decant.CheckpointIn(s.Draft.InForce)
+	dr := s.Draft
+	was := decant.CheckpointIn(dr.InForce)
 	to := 0
 	if was != nil {
 		to = was.To
 	}
-	turn := lastWords(in.Conv)
+	turn := lastWords(dr.Conv)
 	var out []decant.Decision
 	for _, d := range ds {
 		switch cp := d.Checkpoint; {
 		case cp == nil && d.Target.Message <= to && d.Target.Message > 0:
 			continue
-		case d.Kind == decant.DropThinking && in.Conv.Thinking.On() && d.Target.Message > turn:
+		case d.Kind == decant.DropThinking && dr.Conv.Thinking.On() && d.Target.Message > turn:
 			continue // only thinking of finished turns may go (docs/reference/anthropic.md, "Thinking")
 		case cp == nil:
 		case cp.To < to:
 			continue
 		default:
 			c := *cp
-			c.Number = in.Checkpoints() + 1
+			c.Number = dr.Checkpoints() + 1
 			if was != nil {
 				c.Folds = was.Number
 			}
@@ -330,20 +334,20 @@ func lastWords(c *decant.Conversation) int {
 
 // targets returns the tokens of messages to aim at, one after the other.
 func (s *Schedule) targets(why policy.Reason) []int {
-	in := s.Draft.Input
-	t := s.Draft.Limits.Target
-	if f := s.Draft.Meter.Factor; f > 0 { // the planner counts by the estimate alone
+	dr := s.Draft
+	t := dr.Limits.Target
+	if f := dr.Meter.Factor; f > 0 { // the planner counts by the estimate alone
 		t = int(float64(t) / f)
 	}
 	switch why {
 	case policy.Refusal:
-		return []int{in.Estimator.Messages(s.Draft.View.Messages)}
+		return []int{dr.Estimator.Messages(dr.View.Messages)}
 	case policy.Free, policy.Paid, policy.Routine:
 		return []int{t}
 	}
-	if n := s.Draft.Bytes(); n > in.MaxBytes { // tokens are a poor measure of images
-		share := float64(in.MaxBytes) / float64(n) / 2
-		t = min(t, int(share*float64(in.Estimator.Messages(s.Draft.View.Messages))))
+	if n := dr.Bytes(); n > dr.MaxBytes { // tokens are a poor measure of images
+		share := float64(dr.MaxBytes) / float64(n) / 2
+		t = min(t, int(share*float64(dr.Estimator.Messages(dr.View.Messages))))
 	}
 	return []int{t, t / 2, t / 4}
 }

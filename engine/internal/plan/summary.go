@@ -27,7 +27,8 @@ var compacting = route{name: RouteCompacted, carry: (*rewrite).compactRoute}
 
 // compacts reports whether the provider can be asked for a summary in a pour for a reason.
 func (p *Pour) maySummarize(why policy.Reason) bool {
-	return why == policy.Necessary && !p.quick && p.Draft.asksSummary() && len(p.Draft.Suspended) == 0 && p.Draft.Outcome.Before < p.Draft.Limits.Window
+	dr := p.Draft
+	return why == policy.Necessary && !p.quick && dr.asksSummary() && len(dr.Suspended) == 0 && dr.Outcome.Before < dr.Limits.Window
 }
 
 // compacts reports whether the provider of a request can and may be asked for a summary.
@@ -41,8 +42,8 @@ const share = 0.75
 
 // compactRoute carries out compacting.
 func (r *rewrite) compactRoute(ctx context.Context) error {
-	in := r.Draft.Input
-	sent, err := r.Draft.Sent()
+	dr := r.Draft
+	sent, err := dr.Sent()
 	if err != nil {
 		return err
 	}
@@ -53,15 +54,15 @@ func (r *rewrite) compactRoute(ctx context.Context) error {
 	if cut == 0 || !r.fitsWindow(sent.With(sent.Messages[:cut])) {
 		return errNoRoute
 	}
-	d := in.Prompt.Dialect.(dialect.Compacter)
-	body, err := in.Prompt.Doc.Render(in.Refs.InRequest(marked(in.Conv, sent.With(sent.Messages[:cut]))))
+	d := dr.Prompt.Dialect.(dialect.Compacter)
+	body, err := dr.Prompt.Doc.Render(dr.Refs.InRequest(marked(dr.Conv, sent.With(sent.Messages[:cut]))))
 	if err != nil {
 		return fmt.Errorf("write the request for a summary: %w", err)
 	}
-	limited, cancel := context.WithTimeout(ctx, patience(ctx, r.Draft.Preset.Summary.Timeout.Settled().Foreground))
+	limited, cancel := context.WithTimeout(ctx, patience(ctx, dr.Preset.Summary.Timeout.Settled().Foreground))
 	defer cancel()
-	a, err := in.Asker.Ask(limited, summaryCause(in), &provider.Request{
-		Model: in.Conv.Model, Body: d.AskCompaction(body, instructions(r.Draft.Preset)), Betas: append(slices.Clone(in.Betas), d.CompactionBeta()),
+	a, err := dr.Asker.Ask(limited, summaryCause(dr.Input), &provider.Request{
+		Model: dr.Conv.Model, Body: d.AskCompaction(body, instructions(dr.Preset)), Betas: append(slices.Clone(dr.Betas), d.CompactionBeta()),
 	})
 	if err != nil {
 		return fmt.Errorf("ask for a summary: %w", err)
@@ -87,21 +88,21 @@ func (s *Schedule) fitsWindow(view *decant.Conversation) bool {
 
 // replace puts a provider's summary in the place of all messages before one, and behind the newest what it lacks.
 func (r *rewrite) coverBySummary(ctx context.Context, tail int, s dialect.ProviderSummary, u decant.Usage) error {
-	in := r.Draft.Input
-	c := in.Conv
+	dr := r.Draft
+	c := dr.Conv
 	covered := c.Messages[:c.Index(tail)]
-	paid := in.Price(u, cost.Terms{At: in.Now()})
+	paid := dr.Price(u, cost.Terms{At: dr.Now()})
 	cp := &decant.Checkpoint{
 		From: covered[0].Number, To: covered[len(covered)-1].Number, Messages: len(covered), Placement: decant.PlaceFirst, Rung: decant.RungNative,
-		Source: s.Source, Summary: secret.Mask(s.Text), Original: in.Estimator.Messages(covered), Compressed: in.Estimator.Count(s.Text), CostUSD: float64(paid) / 1e9,
+		Source: s.Source, Summary: secret.Mask(s.Text), Original: dr.Estimator.Messages(covered), Compressed: dr.Estimator.Count(s.Text), CostUSD: float64(paid) / 1e9,
 	}
-	f := policy.Foreign{Conversation: c, View: r.Draft.View, Covered: covered, Text: s.Text}
-	o := r.planOptions(r.Draft.Limits.Target)
+	f := policy.Foreign{Conversation: c, View: dr.View, Covered: covered, Text: s.Text}
+	o := r.planOptions(dr.Limits.Target)
 	f.Prove(ctx, cp, o)
 	ds := []decant.Decision{{
 		Kind: decant.Cover, Reduction: decant.ReductionCheckpoint, Reason: "summarised by the provider", Before: cp.Original, After: cp.Compressed, Checkpoint: cp,
 	}}
-	return r.Draft.Add(r.settle(append(ds, f.Supplement(ctx, o)...)))
+	return dr.Add(r.settle(append(ds, f.Supplement(ctx, o)...)))
 }
 
 // patience returns how long a summary may take: as long as a preset permits, and not all of the time that there is.
@@ -240,21 +241,21 @@ var pausing = route{name: "compacted at a pause", carry: (*rewrite).pausedRoute}
 // provider counts for itself, and answers as always where it finds the request smaller. Bound thinking in an open round would
 // not outlive it, and where all stays that there is no summary serves.
 func (p *Pour) mayPause(why policy.Reason, target int) bool {
-	in := p.Draft.Input
-	may := why == policy.Necessary && !p.quick && in.Demand.Reason == "" && p.Draft.Pauses() && len(p.Draft.Suspended) == 0 &&
-		p.Draft.Outcome.Before < p.Draft.Limits.Must() && !(p.Draft.Bound() && in.Conv.OpenRound())
+	dr := p.Draft
+	may := why == policy.Necessary && !p.quick && dr.Demand.Reason == "" && dr.Pauses() && len(dr.Suspended) == 0 &&
+		dr.Outcome.Before < dr.Limits.Must() && !(dr.Bound() && dr.Conv.OpenRound())
 	if !may {
 		return false
 	}
-	sent, err := p.Draft.Sent()
+	sent, err := dr.Sent()
 	return err == nil && p.summaryCut(sent, target) > 0
 }
 
 // pausedRoute carries out pausing: the summary stands first, in the bytes in which it came, and the newest rounds behind it.
 // Thinking in these is bound to what the summary is about, so it goes.
 func (r *rewrite) pausedRoute(ctx context.Context) error {
-	in := r.Draft.Input
-	sent, err := r.Draft.Sent()
+	dr := r.Draft
+	sent, err := dr.Sent()
 	if err != nil {
 		return err
 	}
@@ -262,9 +263,9 @@ func (r *rewrite) pausedRoute(ctx context.Context) error {
 	if cut == 0 {
 		return errNoRoute
 	}
-	bound := r.Draft.Bound()
-	if err := r.coverBySummary(ctx, sent.Messages[cut].Number, *in.Demand.Summary, in.Demand.Paid); err != nil || !bound {
+	bound := dr.Bound()
+	if err := r.coverBySummary(ctx, sent.Messages[cut].Number, *dr.Demand.Summary, dr.Demand.Paid); err != nil || !bound {
 		return err
 	}
-	return r.Draft.Add(r.Draft.AllThinking())
+	return dr.Add(dr.AllThinking())
 }

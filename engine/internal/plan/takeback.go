@@ -15,22 +15,23 @@ import (
 // have without. It reports false where that is not possible or leaves no room for an answer, and where the pour was itself
 // made for a refusal: then the request without it has been refused before.
 func (a *attempt) yield(ctx context.Context) (bool, error) {
-	if a.dr.Demand.Reason != policy.Refusal {
+	dr := a.dr
+	if dr.Demand.Reason != policy.Refusal {
 		return false, nil
 	}
 	ds, err := a.takeBack(ctx)
 	if err != nil || len(ds) == 0 {
 		return false, err
 	}
-	was := *a.dr
-	if err := a.dr.Add(ds); err != nil || a.dr.Demand.Tried != "" {
+	was := *dr
+	if err := dr.Add(ds); err != nil || dr.Demand.Tried != "" {
 		return false, err
 	}
-	if n := a.dr.Size(a.dr.View); n > a.dr.Limits.Hard() {
-		*a.dr = was
+	if n := dr.Size(dr.View); n > dr.Limits.Hard() {
+		*dr = was
 		return false, nil
 	} else {
-		a.dr.Outcome.Reason, a.dr.Outcome.Route, a.dr.Outcome.After = policy.Refusal, "taken back", n
+		dr.Outcome.Reason, dr.Outcome.Route, dr.Outcome.After = policy.Refusal, "taken back", n
 	}
 	return true, nil
 }
@@ -59,8 +60,9 @@ func (a *attempt) takeBack(ctx context.Context) ([]decant.Decision, error) {
 
 // bringsAnswer reports whether the request brings an answer of the model's that is not in the conversation yet.
 func (a *attempt) bringsAnswer() bool {
-	for i, k := range a.dr.Match.Entries {
-		if k < 0 && a.dr.Prompt.At(i).Role == decant.RoleAssistant {
+	dr := a.dr
+	for i, k := range dr.Match.Entries {
+		if k < 0 && dr.Prompt.At(i).Role == decant.RoleAssistant {
 			return true
 		}
 	}
@@ -71,14 +73,15 @@ func (a *attempt) bringsAnswer() bool {
 // route finds the conversation as it is sent. Where a request only asks for something else it goes out whole,
 // and the next one as before.
 func (a *attempt) giveUpEditing(ctx context.Context) error {
-	if d := &a.dr.Demand; d.Unedit && dialect.Summarised(a.dr.View) && (d.Topic == dialect.Compacting || len(a.dr.Suspended) == 0) {
+	dr := a.dr
+	if d := &dr.Demand; d.Unedit && dialect.Summarised(dr.View) && (d.Topic == dialect.Compacting || len(dr.Suspended) == 0) {
 		return a.giveUpSummary(ctx)
 	}
-	if a.dr.AsksForEditing() || len(a.dr.Suspended) == 0 {
+	if dr.AsksForEditing() || len(dr.Suspended) == 0 {
 		return nil
 	}
 	var ds []decant.Decision
-	if a.dr.Demand.Unedit {
+	if dr.Demand.Unedit {
 		var err error
 		if ds, err = a.takeBack(ctx); err != nil {
 			return err
@@ -88,24 +91,25 @@ func (a *attempt) giveUpEditing(ctx context.Context) error {
 	for i := range ds {
 		back[ds[i].Revokes] = true
 	}
-	for _, d := range a.dr.Suspended {
+	for _, d := range dr.Suspended {
 		if !back[d.ID] {
 			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the provider does not clear old results as asked, or take its summary back"})
 		}
 	}
-	return a.dr.Add(ds)
+	return dr.Add(ds)
 }
 
 // giveUpSummary takes a summary back that the provider has refused: with its whole pour if nothing was said since.
 func (a *attempt) giveUpSummary(ctx context.Context) error {
+	dr := a.dr
 	ds, err := a.takeBack(ctx)
 	if err != nil {
 		return err
 	}
-	for _, d := range a.dr.InForce {
+	for _, d := range dr.InForce {
 		if d.Checkpoint.Foreign() && !slices.ContainsFunc(ds, func(r decant.Decision) bool { return r.Revokes == d.ID }) {
 			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the provider does not take its summary back"})
 		}
 	}
-	return a.dr.Add(ds)
+	return dr.Add(ds)
 }

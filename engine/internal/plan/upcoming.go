@@ -245,13 +245,13 @@ func (u *Upcoming) prepared(ctx context.Context, why policy.Reason) *decant.Plan
 // swapped returns a candidate's plan with the sizes that it has now, nil where the view would be too large, or where the
 // model has used something since that it lacks.
 func (u *Upcoming) swapped(ctx context.Context, c *Candidate) *decant.Plan {
-	in := u.Draft.Input
-	ms, more := in.Conv.Messages, u.more(c)
-	target, trigger := u.targets(policy.Necessary)[0], u.room(u.Draft.Limits.Trigger)
+	dr := u.Draft
+	ms, more := dr.Conv.Messages, u.more(c)
+	target, trigger := u.targets(policy.Necessary)[0], u.room(dr.Limits.Trigger)
 	if !policy.Expected(c.Plan, more, target, trigger) {
 		return nil
 	}
-	if len(policy.Lacks(ctx, in.Conv, decant.CheckpointIn(c.Plan.Decisions), c.Seen)) > 0 {
+	if len(policy.Lacks(ctx, dr.Conv, decant.CheckpointIn(c.Plan.Decisions), c.Seen)) > 0 {
 		return nil
 	}
 	out := *c.Plan

@@ -1,4 +1,4 @@
-package engine
+package book
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine/internal/book"
 	"github.com/decantdev/decant/engine/internal/match"
 	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/policy"
@@ -19,11 +18,14 @@ import (
 // the file anew. What is given up then comes back only if the client does.
 const archivePatience = 3 * time.Minute
 
-// write archives answers that come one after the other in a conversation: those together that can be written as one.
-func (e *Engine) write(fs []finished) {
+// maxTries is how often answers are archived anew after others have committed first.
+const maxTries = 8
+
+// Archive archives answers that come one after the other in a conversation: those together that can be written as one.
+func (l *Ledger) Archive(fs []Answered) {
 	for len(fs) > 0 {
 		n := together(fs)
-		a := &archiver{e, fs[:n], fs[n-1].ticket}
+		a := &archiver{l, fs[:n], fs[n-1].Out}
 		a.write()
 		fs = fs[n:]
 	}
@@ -31,9 +33,9 @@ func (e *Engine) write(fs []finished) {
 
 // together returns how many answers at the beginning of fs can be written as one: requests of which
 // each begins with the one before, with the same fixed part, and about which nothing was decided.
-func together(fs []finished) int {
+func together(fs []Answered) int {
 	n := 1
-	for n < len(fs) && fs[n-1].ticket.Within(fs[n].ticket) {
+	for n < len(fs) && fs[n-1].Out.Within(fs[n].Out) {
 		n++
 	}
 	return n
@@ -41,13 +43,13 @@ func together(fs []finished) int {
 
 // An archiver stores how requests were answered, and what they brought. The last of them holds what the others brought.
 type archiver struct {
-	e  *Engine
-	fs []finished
-	tk *book.Outgoing // of the last of them
+	*Ledger
+	fs  []Answered
+	out *Outgoing // of the last of them
 }
 
 // last returns the last of the answers.
-func (a *archiver) last() *finished { return &a.fs[len(a.fs)-1] }
+func (a *archiver) last() *Answered { return &a.fs[len(a.fs)-1] }
 
 // write archives the answers.
 func (a *archiver) write() {
@@ -57,10 +59,10 @@ func (a *archiver) write() {
 		err = a.try()
 	}
 	if err != nil {
-		a.e.opts.Logger.Error("archive conversation", "conversation", a.last().Conversation, "error", err)
+		a.Logger.Error("archive conversation", "conversation", a.last().Conversation, "error", err)
 	}
 	for i := range a.fs {
-		a.e.till.purse.Release(a.fs[i].held) // it is booked now
+		a.Purse.Release(a.fs[i].Held) // it is booked now
 	}
 }
 
@@ -68,8 +70,9 @@ func (a *archiver) write() {
 // again and again, it stores at least that the requests were answered, which no commit is in the way of: what they
 // brought comes back with the client's next request.
 func (a *archiver) try() (err error) {
-	defer a.e.caught(&err)
-	ctx, cancel := context.WithTimeout(context.Background(), a.e.opts.Timeouts.Required)
+	out := a.out
+	defer a.Recover(&err)
+	ctx, cancel := context.WithTimeout(context.Background(), a.Settings.RequiredTimeout)
 	defer cancel()
 	for range maxTries {
 		err := a.rebase(ctx)
@@ -79,15 +82,15 @@ func (a *archiver) try() (err error) {
 		if !errors.Is(err, store.ErrConflict) {
 			return err
 		}
-		a.tk.Draft.Match.State = nil // it has moved on
+		out.Match.State = nil // it has moved on
 	}
 	if err := a.rebase(ctx); err != nil {
 		return err
 	}
-	if a.tk.Draft.Match.Stored == nil {
+	if out.Match.Stored == nil {
 		return fmt.Errorf("given up after %d tries: %w", maxTries, store.ErrConflict)
 	}
-	a.tk.Decided = -1 // what is stored of it is not what the report is about
+	out.Decided = -1 // what is stored of it is not what the report is about
 	ev, err := a.booked()
 	if err != nil {
 		return err
@@ -98,27 +101,27 @@ func (a *archiver) try() (err error) {
 // rebase finds the ticket's place anew if its conversation has moved on since it was looked for, or
 // was created by another request. What has been sent stays as it was.
 func (a *archiver) rebase(ctx context.Context) error {
-	in := a.tk.Draft.Input
-	if a.tk.Stored() {
-		a.tk.Draft.Meter = plan.CachedOf(in.Match.Stored).Meter() // answers before this one have been archived since
+	out := a.out
+	if out.Stored() {
+		out.Meter = plan.CachedOf(out.Match.Stored).Meter() // answers before this one have been archived since
 	}
 	if a.stands(ctx) {
-		a.tk.Try()
+		out.Try()
 		return nil
 	}
-	p, err := a.e.finder.Find(ctx, in.Start, in.Prompt)
+	p, err := a.Finder.Find(ctx, out.Start, out.Prompt)
 	if err != nil {
 		return err
 	}
-	if a.tk.Stored() && p.Stored != nil && p.Stored.Key == in.Match.Stored.Key && (p.Relation == match.Continues || p.Relation == match.Returns) {
+	if out.Stored() && p.Stored != nil && p.Stored.Key == out.Match.Stored.Key && (p.Relation == match.Continues || p.Relation == match.Returns) {
 		return nil // what it brought is still there
 	}
-	a.tk.Draft.Input, a.tk.Draft.Withdrawn = in.At(p), withdrawn(&a.e.settings, p)
-	if a.tk.Stored() { // it is in another conversation, which has the id
-		a.tk.Lose()
+	out.Input, out.Withdrawn = out.At(p), a.Settings.Withdrawals(p)
+	if out.Stored() { // it is in another conversation, which has the id
+		out.Lose()
 	}
 	if p.Stored != nil {
-		a.tk.Draft.Meter = plan.CachedOf(p.Stored).Meter()
+		out.Meter = plan.CachedOf(p.Stored).Meter()
 	}
 	return nil
 }
@@ -127,25 +130,26 @@ func (a *archiver) rebase(ctx context.Context) error {
 // whether the store has moved on; where there is nothing to commit it must be asked, because another
 // process may have replaced what the request has in common with the conversation.
 func (a *archiver) stands(ctx context.Context) bool {
-	m := a.tk.Draft.Match
+	out := a.out
+	m := out.Match
 	switch {
 	case m.Stored == nil:
-		return m.State == nil && a.tk.State == book.Prepared
-	case !a.last().answered() && !a.brings():
+		return m.State == nil && out.State == Prepared
+	case !a.last().Answered() && !a.brings():
 		return true
-	case m.Asked && !a.tk.Stored(): // what it would replace may have been answered since
+	case m.Asked && !out.Stored(): // what it would replace may have been answered since
 		return false
-	case !a.tk.Stored() && (m.Stored.State() != m.State || a.brings()):
+	case !out.Stored() && (m.Stored.State() != m.State || a.brings()):
 		return m.Stored.State() == m.State
 	}
-	v, err := a.e.store.Version(ctx, m.Stored.Key)
+	v, err := a.Store.Version(ctx, m.Stored.Key)
 	return err != nil || v == m.State.Version
 }
 
 // brings reports whether there is something to commit of the request.
 func (a *archiver) brings() bool {
-	in := a.tk.Draft.Input
-	return !a.tk.Stored() && (in.Match.Stored == nil || a.tk.EntriesFrom() < len(in.Prompt.Blocks) || in.Match.Relation == match.Replaces)
+	out := a.out
+	return !out.Stored() && (out.Match.Stored == nil || out.EntriesFrom() < len(out.Prompt.Blocks) || out.Match.Relation == match.Replaces)
 }
 
 // booked returns answers as the store keeps them, with what they cost.
@@ -155,18 +159,19 @@ func (a *archiver) booked() (store.Events, error) {
 		err = a.bookTrials(&ev)
 	}
 	if err == nil {
-		ev.Spends = spends(a.e, a.tk, a.fs, ev.Requests)
+		ev.Spends = a.spends(a.out, a.fs, ev.Requests)
 	}
 	return ev, err
 }
 
 // archive stores what the requests brought and how they were answered.
 func (a *archiver) archive(ctx context.Context) error {
+	out := a.out
 	last := a.last()
-	a.tk.Draft.Meter.Account = &plan.Account{Upstream: plan.AccountName(a.tk.Draft.Upstream), Organization: last.res.Organization}
+	out.Meter.Account = &plan.Account{Upstream: plan.AccountName(out.Upstream), Organization: last.Organization}
 	var ev store.Events
 	var b *store.Batch // nil: there is nothing but the events
-	err := a.e.outbox.Alone(func() (err error) {
+	err := a.Alone(func() (err error) {
 		if ev, err = a.booked(); err != nil {
 			return err
 		}
@@ -181,27 +186,28 @@ func (a *archiver) archive(ctx context.Context) error {
 	if b == nil {
 		return a.record(ctx, ev)
 	}
-	length := a.tk.Base() + len(b.Entries)
-	if err := (&committer{a.e, a.tk}).store(ctx, b); err != nil {
+	length := out.Base() + len(b.Entries)
+	if err := (&committer{a.Ledger, out}).store(ctx, b); err != nil {
 		return err
 	}
-	a.e.opts.Booked(a.tk.Draft.Start.Tenant, ev.Spends)
-	a.read(last.res.Usage, length)
+	a.OnBooked(out.Start.Tenant, ev.Spends)
+	a.read(last.Usage, length)
 	return nil
 }
 
 // news returns the commit of what requests brought, with what happened to them.
 func (a *archiver) news(ev store.Events) *store.Batch {
+	out := a.out
 	last := a.last()
-	a.learn(last.res.Usage)
-	a.tk.Draft.Made = nil
-	b := a.tk.Batch()
+	a.learn(last.Usage)
+	out.Made = nil
+	b := out.Batch()
 	var kept []store.Entry
-	if a.tk.Draft.Match.State != nil {
-		kept = a.tk.Draft.Match.State.Chain[:a.tk.Base()]
+	if out.Match.State != nil {
+		kept = out.Match.State.Chain[:out.Base()]
 	}
 	lengths(ev.Requests, a.fs, kept, b.Entries)
-	ev.Anchor = a.anchor(last.res.Usage, b.Version+1, a.tk.Base()+len(b.Entries), last.time)
+	ev.Anchor = a.anchor(last.Usage, b.Version+1, out.Base()+len(b.Entries), last.Time)
 	b.Events = ev
 	return b
 }
@@ -210,25 +216,25 @@ func (a *archiver) news(ev store.Events) *store.Batch {
 func (a *archiver) events() (ev store.Events, err error) {
 	for i := range a.fs {
 		f := &a.fs[i]
-		c := f.ticket.Draft.Conv
+		c := f.Out.Conv
 		req := store.Request{
-			Time: f.time, Length: len(f.ticket.Draft.Prompt.Blocks), API: f.ticket.Draft.Prompt.API(), Model: c.Model, Fixed: c.Fixed.Version,
-			Status: f.res.Status, Broken: f.res.Broken || f.res.Status == 0, Stop: f.res.Stop, Usage: f.res.Usage,
+			Time: f.Time, Length: len(f.Out.Prompt.Blocks), API: f.Out.Prompt.API(), Model: c.Model, Fixed: c.Fixed.Version,
+			Status: f.Status, Broken: f.Broken || f.Status == 0, Stop: f.Stop, Usage: f.Usage,
 		}
-		if !match.SameBytes(f.Body, f.ticket.Draft.Body) {
+		if !match.SameBytes(f.Body, f.Out.Body) {
 			req.View = decant.HashBytes(f.Body)
 		}
-		if req.ID = f.ticket.Announced; req.ID == "" {
-			if req.ID, err = a.e.settings.IDs.Next(); err != nil {
+		if req.ID = f.Out.Announced; req.ID == "" {
+			if req.ID, err = a.Settings.IDs.Next(); err != nil {
 				return ev, err
 			}
 		}
-		params := f.ticket.Draft.Prompt.Doc.Frame()
+		params := f.Out.Prompt.Doc.Frame()
 		req.Frame = decant.HashBytes(params)
 		ev.Blobs = append(ev.Blobs, params)
-		if f.res.Content != nil {
-			req.Answer = decant.HashBytes(f.res.Content)
-			ev.Blobs = append(ev.Blobs, f.res.Content)
+		if f.Content != nil {
+			req.Answer = decant.HashBytes(f.Content)
+			ev.Blobs = append(ev.Blobs, f.Content)
 		}
 		ev.Requests = append(ev.Requests, req)
 	}
@@ -238,7 +244,7 @@ func (a *archiver) events() (ev store.Events, err error) {
 // lengths notes how much of the chain, which is kept and then added, each request held: the last of them
 // all of it, and those before it up to their last block. That is not how many blocks they had: clients
 // leave thinking out.
-func lengths(rs []store.Request, fs []finished, kept, added []store.Entry) {
+func lengths(rs []store.Request, fs []Answered, kept, added []store.Entry) {
 	n := len(kept) + len(added)
 	rs[len(rs)-1].Length = n
 	if len(rs) == 1 {
@@ -246,7 +252,7 @@ func lengths(rs []store.Request, fs []finished, kept, added []store.Entry) {
 	}
 	chain := slices.Concat(kept, added)
 	for i := len(rs) - 2; i >= 0; i-- {
-		r := fs[i].ticket.Draft.Prompt
+		r := fs[i].Out.Prompt
 		last := r.Hash(len(r.Spine) - 1)
 		for n > 0 && (chain[n-1].Kind == decant.KindThinking || chain[n-1].Chain != last) {
 			n--
@@ -257,33 +263,34 @@ func lengths(rs []store.Request, fs []finished, kept, added []store.Entry) {
 
 // record stores an answer to a request that brought nothing new, or whose news are stored.
 func (a *archiver) record(ctx context.Context, ev store.Events) error {
-	in, m := a.tk.Draft.Input, a.tk.Draft.Match
-	res, now := a.last().res, a.last().time
+	out := a.out
+	in, m := out.Input, out.Match
+	res, now := a.last().Answer, a.last().Time
 	a.learn(res.Usage)
-	length := a.tk.Base()
+	length := out.Base()
 	for i := range ev.Requests {
 		ev.Requests[i].Version = m.State.Version
 	}
 	ev.Anchor = a.anchor(res.Usage, m.State.Version, length, now)
 	lengths(ev.Requests, a.fs, m.State.Chain[:length], nil)
-	err := a.e.store.Record(ctx, m.Stored.Key, &ev)
+	err := a.Store.Record(ctx, m.Stored.Key, &ev)
 	if errors.Is(err, store.ErrNotFound) { // a fixed part that no commit has brought: it is booked without
 		for i := range ev.Requests {
 			ev.Requests[i].Fixed = decant.Hash{}
 		}
-		err = a.e.store.Record(ctx, m.Stored.Key, &ev)
+		err = a.Store.Record(ctx, m.Stored.Key, &ev)
 	}
-	a.e.patience.Judge(err)
+	a.Deadlines.Judge(err)
 	if err != nil {
 		return fmt.Errorf("record answer: %w", err)
 	}
-	a.e.opts.Booked(in.Start.Tenant, ev.Spends)
+	a.OnBooked(in.Start.Tenant, ev.Spends)
 	if ev.Anchor != nil {
 		m.Stored.Anchored(*ev.Anchor)
 	}
 	a.read(res.Usage, length)
-	if a.e.finder.Cache.Get(m.Stored.Key) != m.Stored { // two requests have read the conversation at once: what is kept lacks this answer
-		a.e.finder.Cache.Forget(m.Stored.Key)
+	if a.Finder.Cache.Get(m.Stored.Key) != m.Stored { // two requests have read the conversation at once: what is kept lacks this answer
+		a.Finder.Cache.Forget(m.Stored.Key)
 	}
 	return nil
 }
@@ -294,55 +301,57 @@ func (a *archiver) anchor(u decant.Usage, version int64, length int, now time.Ti
 		return nil
 	}
 	out := &store.Anchor{Usage: u, Version: version, Length: length}
-	if !a.tk.Current() { // what was learned counts, the size does not
+	if !a.out.Current() { // what was learned counts, the size does not
 		*out = store.Anchor{}
-		if !a.tk.Starts() {
-			*out = a.tk.Draft.Match.Stored.State().Anchor
+		if !a.out.Starts() {
+			*out = a.out.Match.Stored.State().Anchor
 		}
 	}
-	out.Time, out.Calibration = now, a.tk.Draft.Meter.Learned.Encode()
+	out.Time, out.Calibration = now, a.out.Meter.Learned.Encode()
 	return out
 }
 
 // learn compares what was estimated with what was reported.
 func (a *archiver) learn(u decant.Usage) {
+	out := a.out
 	if u.Prompt() == 0 {
 		return
 	}
-	if a.tk.Draft.Outcome.Reason != "" && a.tk.Draft.Outcome.Reason != policy.Overflow {
-		a.tk.Draft.Meter.Calibration = a.tk.Draft.Meter.Calibration.Reset()
+	if out.Outcome.Reason != "" && out.Outcome.Reason != policy.Overflow {
+		out.Meter.Calibration = out.Meter.Calibration.Reset()
 		return
 	}
-	if a.tk.Draft.Match.State == nil || !a.tk.Draft.Anchored() || a.tk.Draft.Rules().Clears() {
+	if out.Match.State == nil || !out.Anchored() || out.Rules().Clears() {
 		return
 	}
-	since := a.tk.Draft.Estimate(a.tk.Draft.View, a.tk.Draft.Match.State.Chain[a.tk.Draft.Meter.Length-1].Ref)
-	a.tk.Draft.Meter.Calibration = a.tk.Draft.Meter.Calibration.Observe(since, u.Prompt()-a.tk.Draft.Meter.Usage.Context())
+	since := out.Estimate(out.View, out.Match.State.Chain[out.Meter.Length-1].Ref)
+	out.Meter.Calibration = out.Meter.Calibration.Observe(since, u.Prompt()-out.Meter.Usage.Context())
 }
 
 // read sets the conversation's meter to what was reported about its first length entries.
 func (a *archiver) read(u decant.Usage, length int) {
-	in, m := a.tk.Draft.Input, a.tk.Draft.Match
+	out := a.out
+	in, m := out.Input, out.Match
 	if u.Prompt() == 0 || length == 0 || length > len(m.State.Chain) {
 		return
 	}
-	if !a.tk.Current() {
-		a.tk.NoteMeter()
+	if !out.Current() {
+		out.NoteMeter()
 		return
 	}
-	a.tk.Draft.Meter.Usage, a.tk.Draft.Meter.Length, a.tk.Draft.Meter.Chain = u, length, m.State.Chain[length-1].Chain
-	a.tk.Draft.Meter.Decisions, a.tk.Draft.Meter.Fixed = len(m.State.Decisions), in.Fixed
-	a.tk.NoteMeter()
+	out.Meter.Usage, out.Meter.Length, out.Meter.Chain = u, length, m.State.Chain[length-1].Chain
+	out.Meter.Decisions, out.Meter.Fixed = len(m.State.Decisions), in.Fixed
+	out.NoteMeter()
 }
 
 // bookTrials adds what was planned for observed requests to the events of their archive.
 func (a *archiver) bookTrials(ev *store.Events) error {
 	for i := range a.fs {
-		t := a.fs[i].ticket.Trial
+		t := a.fs[i].Out.Trial
 		if t == nil {
 			continue
 		}
-		p, blob, err := t.Record(i == 0 && a.tk.Starts())
+		p, blob, err := t.Record(i == 0 && a.out.Starts())
 		if err != nil {
 			return err
 		}

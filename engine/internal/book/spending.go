@@ -1,11 +1,11 @@
-package engine
+package book
 
 import (
 	"cmp"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine/internal/book"
 	"github.com/decantdev/decant/engine/internal/plan"
+	"github.com/decantdev/decant/internal/cause"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
@@ -15,7 +15,7 @@ import (
 // would have cost by the same rule of what is kept (see package cost), and what their reports teach about the
 // provider's cache.
 type booking struct {
-	e       *Engine
+	*Ledger
 	dr      *plan.Draft  // whose meter is brought up to date
 	was     decant.Usage // of the request before
 	decided int          // decisions of the conversation when it was sent, its own included
@@ -24,45 +24,45 @@ type booking struct {
 // spends returns what answered requests cost. rs are the requests as they are stored. The meter learns from
 // them; a report that cannot be true is booked like any other, and then the estimate stands in its place in
 // fs, so that no meter starts from it.
-func spends(e *Engine, tk *book.Outgoing, fs []finished, rs []store.Request) (out []store.Spend) {
-	b := booking{e, tk.Draft, tk.Draft.Meter.Usage, tk.Draft.Meter.Decisions}
+func (l *Ledger) spends(out *Outgoing, fs []Answered, rs []store.Request) (list []store.Spend) {
+	b := booking{l, out.Draft, out.Meter.Usage, out.Meter.Decisions}
 	for i := range fs {
 		f := &fs[i]
-		if f.billed.Add(f.res.Extra).Add(f.passes).Prompt() == 0 {
+		if f.Billed.Add(f.Extra).Add(f.Passes).Prompt() == 0 {
 			continue
 		}
-		reported := f.res.Usage.Prompt() > 0
+		reported := f.Usage.Prompt() > 0
 		believable := reported && f.believable()
-		s := store.Spend{Time: f.time, Model: f.ticket.Draft.Model.ID}
-		if f.billed.Prompt() > 0 { // otherwise the provider has written a summary and nothing else
+		s := store.Spend{Time: f.Time, Model: f.Out.Model.ID}
+		if f.Billed.Prompt() > 0 { // otherwise the provider has written a summary and nothing else
 			s = b.spend(f, believable)
 		}
 		b.addExtra(&s, f)
 		b.addPasses(&s, f)
-		s.ID, rs[i].Writes = cmp.Or(f.res.BookedAs, rs[i].ID), s.Writes
-		out = append(out, s)
+		s.ID, rs[i].Writes = cmp.Or(f.BookedAs, rs[i].ID), s.Writes
+		list = append(list, s)
 		if !reported {
 			continue
 		}
 		if !believable {
 			b.disbelieve(f)
 		}
-		b.was, b.decided = f.res.Usage, f.ticket.Decided
+		b.was, b.decided = f.Usage, f.Out.Decided
 	}
-	return out
+	return list
 }
 
-// terms returns the terms of an answer. Where it is not known what a batch costs it costs what any request does.
-func (f *finished) terms() cost.Terms {
-	return cost.Terms{At: f.time, Batch: f.res.Batch && f.ticket.Draft.Model.Batch > 0}
+// Terms returns the terms of an answer. Where it is not known what a batch costs it costs what any request does.
+func (f *Answered) Terms() cost.Terms {
+	return cost.Terms{At: f.Time, Batch: f.Batch && f.Out.Model.Batch > 0}
 }
 
 // spend books one request.
-func (b *booking) spend(f *finished, believable bool) store.Spend {
-	x, u, terms := f.ticket, f.billed, f.terms()
-	s := x.Sight
+func (b *booking) spend(f *Answered, believable bool) store.Spend {
+	x, u, terms := f.Out, f.Billed, f.Terms()
+	s := x.Snapshot
 	writes := b.writes(x, u)
-	p := s.Scaled(u.Prompt()+b.dr.Meter.Scale(s.Lacks), x.Draft.Model.MinCache, b.dr.Meter.Belief.Unasked)
+	p := s.Scaled(u.Prompt()+b.dr.Meter.Scale(s.Lacks), x.Model.MinCache, b.dr.Meter.Belief.Unasked)
 	t := cost.Silent
 	if believable {
 		t = b.testimony(x, u, p.Fixed)
@@ -71,15 +71,15 @@ func (b *booking) spend(f *finished, believable bool) store.Spend {
 	if s.Lacks > 0 || s.Alike < s.Prompt.Tokens || s.Kept {
 		bare = b.bare(x, &p, u, t)
 	}
-	bare = f.marks().Without(bare, p.Fixed)
+	bare = f.Markers.Without(bare, p.Fixed)
 	if believable {
 		b.learn(x, u, t)
 	}
-	b.dr.Meter.Newest.Client, b.dr.Meter.Newest.Million = p.After(x.Draft.Begun), b.asksMillion(x.Draft.Input)
-	out := store.Spend{Time: f.time, Model: x.Draft.Model.ID, Usage: u, Without: bare, Over: tooLarge(x.Draft.Input, p.Tokens), Writes: writes}
-	out.Cost, out.Bare = x.Draft.Price(u, terms), x.Draft.Price(bare, terms)
-	if x.Draft.Outcome.Poured() {
-		out.Rewrite = x.Draft.Price(rewritten(u, bare), terms)
+	b.dr.Meter.Newest.Client, b.dr.Meter.Newest.Million = p.After(x.Begun), b.asksMillion(x.Input)
+	out := store.Spend{Time: f.Time, Model: x.Model.ID, Usage: u, Without: bare, Over: tooLarge(x.Input, p.Tokens), Writes: writes}
+	out.Cost, out.Bare = x.Price(u, terms), x.Price(bare, terms)
+	if x.Outcome.Poured() {
+		out.Rewrite = x.Price(rewritten(u, bare), terms)
 	}
 	if x.Trial != nil {
 		out.Trial = x.Trial.Would(x.Draft, u, terms)
@@ -89,9 +89,9 @@ func (b *booking) spend(f *finished, believable bool) store.Spend {
 
 // addExtra adds what was billed besides the answer. The client's own request would have come to the same: it is the
 // client who has asked for it.
-func (b *booking) addExtra(s *store.Spend, f *finished) {
-	x := f.res.Extra
-	paid := f.ticket.Draft.Price(x, f.terms())
+func (b *booking) addExtra(s *store.Spend, f *Answered) {
+	x := f.Extra
+	paid := f.Out.Price(x, f.Terms())
 	s.Usage, s.Without, s.Cost, s.Bare = s.Usage.Add(x), s.Without.Add(x), s.Cost+paid, s.Bare+paid
 	if s.Trial != nil {
 		s.Trial.Cost += paid
@@ -99,16 +99,16 @@ func (b *booking) addExtra(s *store.Spend, f *finished) {
 }
 
 // addPasses adds what summaries have cost behind which the model has paused. The client's own request would have had none.
-func (b *booking) addPasses(s *store.Spend, f *finished) {
-	s.Usage = s.Usage.Add(f.passes)
-	s.Cost += f.ticket.Draft.Price(f.passes, f.terms())
+func (b *booking) addPasses(s *store.Spend, f *Answered) {
+	s.Usage = s.Usage.Add(f.Passes)
+	s.Cost += f.Out.Price(f.Passes, f.Terms())
 }
 
 // testimony returns what the report on x says about the messages that the request before had left in the
 // cache. The request of a pour is no witness, the one after it is: then everything that was written again
 // must be read.
-func (b *booking) testimony(x *book.Outgoing, u decant.Usage, fixed int) cost.Testimony {
-	if b.was.Prompt() == 0 || !x.Sight.Grows || x.Draft.Outcome.Poured() || x.Sight.Decisions != b.decided {
+func (b *booking) testimony(x *Outgoing, u decant.Usage, fixed int) cost.Testimony {
+	if b.was.Prompt() == 0 || !x.Snapshot.Grows || x.Outcome.Poured() || x.Snapshot.Decisions != b.decided {
 		return cost.Silent
 	}
 	return cost.Testify(b.left(x, u), fixed, u.CacheRead)
@@ -117,30 +117,30 @@ func (b *booking) testimony(x *book.Outgoing, u decant.Usage, fixed int) cost.Te
 // left returns how many tokens the request before x should have left in the cache: what it is said to have
 // read and written there, or all of it where no marker asks for that, or where two requests in a row are
 // said to have neither read nor written anything although markers ask for it.
-func (b *booking) left(x *book.Outgoing, u decant.Usage) int {
+func (b *booking) left(x *Outgoing, u decant.Usage) int {
 	said := b.was.CacheRead + b.was.CacheWrite
-	if x.Sight.Life == 0 || said == 0 && u.CacheRead+u.CacheWrite == 0 && b.was.Prompt() >= x.Draft.Model.MinCache {
+	if x.Snapshot.Life == 0 || said == 0 && u.CacheRead+u.CacheWrite == 0 && b.was.Prompt() >= x.Model.MinCache {
 		return b.was.Prompt()
 	}
 	return said
 }
 
 // learn notes what the report on x teaches.
-func (b *booking) learn(x *book.Outgoing, u decant.Usage, t cost.Testimony) {
-	m, s := &b.dr.Meter, x.Sight
+func (b *booking) learn(x *Outgoing, u decant.Usage, t cost.Testimony) {
+	m, s := &b.dr.Meter, x.Snapshot
 	expected := !s.Changed && s.Pause < m.Belief.Life(s.Life) && (s.Life > 0 || m.Belief.Unasked)
 	if expected && t != cost.Silent {
 		m.Doubt = m.Doubt.Observe(b.left(x, u), u.CacheRead)
 	}
 	m.Belief = m.Belief.Learn(cost.Moment{Changed: s.Changed, Asked: s.Life > 0, Pause: s.Pause, Life: s.Life}, t)
-	if s.Cold && x.Draft.Outcome.Reason == policy.Free {
+	if s.Cold && x.Outcome.Reason == policy.Free {
 		m.Belief = m.Belief.Acted()
 	}
 }
 
 // bare returns the usage of the client's own request p, of which u was reported for what was sent.
-func (b *booking) bare(x *book.Outgoing, p *cost.Prompt, u decant.Usage, t cost.Testimony) decant.Usage {
-	s, m := x.Sight, &b.dr.Meter
+func (b *booking) bare(x *Outgoing, p *cost.Prompt, u decant.Usage, t cost.Testimony) decant.Usage {
+	s, m := x.Snapshot, &b.dr.Meter
 	shadow := &m.Newest.Client
 	alike := u.CacheRead // what was read of what both have would have been read
 	if s.Alike < s.Prompt.Tokens {
@@ -149,17 +149,17 @@ func (b *booking) bare(x *book.Outgoing, p *cost.Prompt, u decant.Usage, t cost.
 	var read int
 	switch {
 	case s.Kept: // without our calls only system prompt and tools may have been there, which others keep warm, too
-		read = shadow.Left(p, x.Draft.Begun, false)
+		read = shadow.Left(p, x.Begun, false)
 		alike = min(alike, p.Fixed)
 	case shadow.At.IsZero() && b.was.Prompt() > 0: // it is not known what was there: nothing is gained that is not sure
 		read = u.CacheRead + s.Lacks
 	case t == cost.Lost && s.Changed, s.Cold && t == cost.Silent && p.Missed(u.CacheRead):
 		read = alike
 	case t == cost.Lost && s.Pause >= s.Life:
-		read = shadow.Left(p, x.Draft.Begun, false)
+		read = shadow.Left(p, x.Begun, false)
 	default:
 		alive := t == cost.Kept || (s.Life > 0 || p.Unasked) && s.Pause < m.Belief.Life(s.Life)
-		read = int(float64(shadow.Left(p, x.Draft.Begun, alive)) * b.answered(x, u, t))
+		read = int(float64(shadow.Left(p, x.Begun, alive)) * b.answered(x, u, t))
 	}
 	out := p.Billed(max(read, alike))
 	switch {
@@ -174,7 +174,7 @@ func (b *booking) bare(x *book.Outgoing, p *cost.Prompt, u decant.Usage, t cost.
 
 // answered returns the share of what should have been read that the cache has answered: as the report says,
 // and where it is no witness, as far as the cache can be trusted.
-func (b *booking) answered(x *book.Outgoing, u decant.Usage, t cost.Testimony) float64 {
+func (b *booking) answered(x *Outgoing, u decant.Usage, t cost.Testimony) float64 {
 	if t == cost.Silent {
 		return 1 - float64(b.dr.Meter.Doubt)
 	}
@@ -198,16 +198,56 @@ func tooLarge(in *plan.Input, tokens int) bool {
 
 // asksMillion reports whether the model has a window of a million tokens because of the request's betas.
 func (b *booking) asksMillion(in *plan.Input) bool {
-	plain, _ := b.e.opts.Catalog.Lookup(in.Conv.Model)
+	plain, _ := b.Catalog.Lookup(in.Conv.Model)
 	return plain.Window < plain.For(in.Betas).Window
 }
 
 // disbelieve puts what was estimated in place of usage that cannot be true, so that no meter starts from
 // it, and says so once. What is booked and stored of it stays as it was reported.
-func (b *booking) disbelieve(f *finished) {
-	n, bytes := f.res.Usage.Prompt(), f.ticket.Draft.Text()
-	f.res.Usage = decant.Usage{Input: f.ticket.Draft.Outcome.After, Output: f.res.Usage.Output}
-	b.e.unbelieved.Do(func() {
-		b.e.opts.Logger.Warn("the upstream reports sizes that cannot be true; they are estimated in place of these", "reported", n, "bytes", bytes)
+func (b *booking) disbelieve(f *Answered) {
+	n, bytes := f.Usage.Prompt(), f.Out.Text()
+	f.Usage = decant.Usage{Input: f.Out.Outcome.After, Output: f.Usage.Output}
+	b.unbelieved.Do(func() {
+		b.Logger.Warn("the upstream reports sizes that cannot be true; they are estimated in place of these", "reported", n, "bytes", bytes)
 	})
+}
+
+// mostPerToken is how many bytes of text a token can stand for, on average over a whole prompt. Prose
+// and code have about four.
+const mostPerToken = 16
+
+// believable reports whether the usage that an upstream reported can be that of the request. Simple
+// stand-ins report the same few tokens for everything, and servers that imitate the API leave out what
+// they read from their cache. A meter that started from such a report would be wrong by the whole
+// conversation, while the estimate is wrong by a tenth.
+//
+// A client that asks the provider to clear old results is told the size of what was left of them.
+func (f *Answered) believable() bool {
+	u := f.Usage
+	return u.Prompt() == 0 || f.Out.Text() <= mostPerToken*u.Prompt() || f.Out.AsksForClearing() || f.Out.Rules().Clears()
+}
+
+// leastMissed is how many tokens must be written again in one request for the log to say why. Of a pour it says nothing
+// here: the line of its request, and its notice, do.
+const leastMissed = 10_000
+
+// writes says why a request wrote to the cache what it wrote, and notes what it left there.
+func (b *booking) writes(x *Outgoing, u decant.Usage) (out []store.Write) {
+	m := &b.dr.Meter
+	before := m.Newest.Sent
+	if warmed := x.Warmed; before != nil && warmed.After(before.At) {
+		kept := *before
+		kept.At, before = warmed, &kept // it lives from there on
+	}
+	step := x.Snapshot.Step(before, u)
+	step.Pour = x.Outcome.Poured() || x.Snapshot.Decisions != b.decided
+	for _, p := range cause.Explain(before, step) {
+		out = append(out, store.Write{Cause: string(p.Kind), Detail: p.Detail, Tokens: p.Tokens, Hour: p.Hour})
+		if p.Kind.Avoidable() && p.Kind != cause.Poured && p.Tokens >= leastMissed {
+			b.Logger.Info("written to the cache again", "tokens", p.Tokens, "cause", string(p.Kind), "detail", p.Detail, "model", x.Model.ID)
+		}
+	}
+	sent := step.Now
+	m.Newest.Sent = &sent
+	return out
 }
