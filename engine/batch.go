@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine/internal/plan"
+	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/store"
 )
 
@@ -22,7 +25,7 @@ type BatchRequest struct {
 
 // A Batch is a batch for which money is held back.
 type Batch struct {
-	tab  tab
+	cost batchCost
 	held *budget.Reservation
 }
 
@@ -31,7 +34,7 @@ type Batch struct {
 // that has a request of which nobody can say what it may cost an *UnmeteredError. What is returned must be booked or
 // dropped.
 func (e *Engine) PrepareBatch(ctx context.Context, req *BatchRequest) (*Batch, error) {
-	b := &Batch{tab: tab{e, e.opts.Now(), map[string]*store.Spend{}}}
+	b := &Batch{cost: batchCost{e, e.opts.Now(), map[string]*store.Spend{}}}
 	b.held = &budget.Reservation{Tenant: req.Tenant, Budgets: e.budgets(req.Budgets), Own: len(req.Budgets)}
 	for i := range req.Items {
 		if err := ctx.Err(); err != nil {
@@ -62,25 +65,129 @@ func (b *Batch) add(d dialect.Dialect, item *dialect.BatchItem, betas []string) 
 	case c.MaxOutput <= 0:
 		return budget.Amount{}, errors.New("max_tokens is missing, or not more than 0")
 	}
-	m := b.tab.e.model(c.Model, "", 0, betas)
-	u := plan.Uncached(c, b.tab.e.sizes.For(m).Conversation(c).Total())
-	return b.tab.add(m.ID, betas, u), nil
+	m := b.cost.e.model(c.Model, "", 0, betas)
+	u := plan.Uncached(c, b.cost.e.sizes.For(m).Conversation(c).Total())
+	return b.cost.add(m.ID, betas, u), nil
 }
 
 // Drop ends a batch that the provider has not taken: nothing is held back for it any longer.
-func (b *Batch) Drop() { b.tab.e.purse.Release(b.held) }
+func (b *Batch) Drop() { b.cost.e.purse.Release(b.held) }
 
 // Book books a batch that the provider has taken, or may have, under the id that it gave it: what it may cost at most,
 // until it is settled. It returns at once; an error goes to Options.Logger.
 func (b *Batch) Book(id string) {
-	b.tab.behind(store.Key{Tenant: b.held.Tenant, ID: id}, b.Drop)
+	b.cost.behind(store.Key{Tenant: b.held.Tenant, ID: id}, b.Drop)
 }
 
 // BookNow books as Book does, and returns when that is done: for whoever then settles the batch. The provider has the
 // batch, so it is booked also when the context has ended.
 func (b *Batch) BookNow(ctx context.Context, id string) error {
 	defer b.Drop()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), b.tab.e.opts.Timeouts.Required)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), b.cost.e.opts.Timeouts.Required)
 	defer cancel()
-	return b.tab.put(ctx, store.Key{Tenant: b.held.Tenant, ID: id})
+	return b.cost.put(ctx, store.Key{Tenant: b.held.Tenant, ID: id})
+}
+
+// A Settlement puts what a batch did cost in the place of what it was booked at.
+type Settlement struct {
+	key  store.Key
+	cost batchCost // by the prices of the day on which it was booked
+}
+
+// BatchBooked returns the settlement of a batch that is booked, nil when none of that id is, or when that cannot be
+// found out as fast as a request needs it.
+func (e *Engine) BatchBooked(ctx context.Context, tenant, id string) *Settlement {
+	if e.opts.Mode == Off {
+		return nil
+	}
+	ctx, cancel := e.deadlines.Optional(ctx)
+	defer cancel()
+	s, err := booked(ctx, e, tenant, id)
+	e.note(err)
+	return s
+}
+
+// UnbookBatch books nothing in place of what a batch is booked at, for those whose answers are booked one by one
+// (Engine.Finish). That none of that id is booked is no error. It returns when that is done; after an error it can be
+// called again.
+func (e *Engine) UnbookBatch(ctx context.Context, tenant, id string) error {
+	s, err := booked(ctx, e, tenant, id)
+	if s == nil || err != nil {
+		return err
+	}
+	return s.cost.put(ctx, s.key)
+}
+
+// booked returns the settlement of a batch, nil when none of that id is booked.
+func booked(ctx context.Context, e *Engine, tenant, id string) (*Settlement, error) {
+	totals, err := e.store.Spending(ctx, store.SpendQuery{Tenant: tenant, Conversation: id})
+	if err != nil {
+		return nil, fmt.Errorf("look what batch %s is booked at: %w", id, err)
+	}
+	if len(totals) == 0 {
+		return nil, nil
+	}
+	s := &Settlement{store.Key{Tenant: tenant, ID: id}, batchCost{e, e.opts.Now(), map[string]*store.Spend{}}}
+	for _, t := range totals {
+		if day, err := time.Parse(time.DateOnly, t.Day); err == nil {
+			s.cost.day = day
+		}
+	}
+	for _, t := range totals { // what none of its requests came to is nothing
+		s.cost.spends[t.Model] = &store.Spend{Time: s.cost.day, Model: t.Model}
+	}
+	return s, nil
+}
+
+// Add adds what one request of the batch has used.
+func (s *Settlement) Add(model string, u decant.Usage) {
+	s.cost.add(model, nil, u)
+}
+
+// Settle books what was added in place of what was booked, also when that was done before. It returns at once; an
+// error goes to Options.Logger.
+func (s *Settlement) Settle() { s.cost.behind(s.key, func() {}) }
+
+// A batchCost is what the requests of a batch come to, by model.
+type batchCost struct {
+	e      *Engine
+	day    time.Time // whose prices hold
+	spends map[string]*store.Spend
+}
+
+// add adds the usage of a request, and returns what it costs. Where it is not known what a batch costs it costs what any
+// request does.
+func (t *batchCost) add(model string, betas []string, u decant.Usage) budget.Amount {
+	m := t.e.model(model, "", 0, betas)
+	n, _ := cost.Billionths(m, u, cost.Terms{At: t.day, Batch: m.Batch > 0})
+	s := t.spends[m.ID]
+	if s == nil {
+		s = &store.Spend{Time: t.day.UTC(), Model: m.ID}
+		t.spends[m.ID] = s
+	}
+	s.Usage, s.Cost = s.Usage.Add(u), s.Cost+store.Money(n)
+	return budget.Amount{Tokens: u.Context(), Money: store.Money(n)}
+}
+
+// put stores the cost of a batch in place of what was stored before.
+func (t *batchCost) put(ctx context.Context, k store.Key) error {
+	var list []store.Spend
+	for model, s := range t.spends {
+		s.ID, s.Without, s.Bare = "batch "+k.ID+" "+model, s.Usage, s.Cost
+		list = append(list, *s)
+	}
+	if err := t.e.store.Book(ctx, k, list); err != nil {
+		return fmt.Errorf("book batch %s: %w", k.ID, err)
+	}
+	return nil
+}
+
+// behind puts the cost of a batch while nobody waits, and then calls done.
+func (t *batchCost) behind(k store.Key, done func()) {
+	t.e.later(func(ctx context.Context) {
+		defer done()
+		if err := t.put(ctx, k); err != nil {
+			t.e.log.Error("a batch is not booked", "batch", k.ID, "error", err)
+		}
+	})
 }

@@ -70,7 +70,7 @@ func offer(ctx context.Context, e *Engine, k store.Key, by policy.Summarizer, fo
 	if len(r.Made) == 0 {
 		return nil, fmt.Errorf("plan a pour of %s: %w", k.ID, decant.ErrNothing)
 	}
-	return r.change("a pour now, by the route "+r.Outcome.Route, in.Match.State.Head.Hold), nil
+	return r.change("a pour now, by the route "+r.Outcome.Route, r.onHold()), nil
 }
 
 // Undo returns the change that takes back the newest pour: its decisions are revoked, thinking that
@@ -100,7 +100,7 @@ func (e *Engine) Undo(ctx context.Context, k store.Key) (*Change, error) {
 		}
 		ds = append(ds, r.thinkingBehind(at)...)
 	}
-	if !r.Match.State.Head.Hold {
+	if !r.onHold() {
 		ds = append(ds, decant.Decision{Kind: decant.Hold, Reduction: decant.ReductionUndo, Reason: "the newest pour was taken back"})
 	}
 	if err := r.revise(ds); err != nil {
@@ -116,7 +116,7 @@ func (e *Engine) Pause(ctx context.Context, k store.Key) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Match.State.Head.Hold {
+	if r.onHold() {
 		return nil, fmt.Errorf("pause %s, which is on hold: %w", k.ID, decant.ErrNothing)
 	}
 	if err := r.revise([]decant.Decision{{Kind: decant.Hold, Reduction: decant.ReductionUndo, Reason: "pours were put off"}}); err != nil {
@@ -138,7 +138,7 @@ func (e *Engine) Release(ctx context.Context, k store.Key) (*Change, error) {
 			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the hold is over"})
 		}
 	}
-	if len(ds) == 0 && !r.Match.State.Head.Hold {
+	if len(ds) == 0 && !r.onHold() {
 		return nil, fmt.Errorf("release %s, which is not on hold: %w", k.ID, decant.ErrNothing)
 	}
 	if err := r.revise(ds); err != nil {
@@ -214,6 +214,9 @@ func (e *Engine) reopen(ctx context.Context, k store.Key, focus string) (*revisi
 	return &revision{dr}, err
 }
 
+// onHold reports whether the conversation is on hold.
+func (r *revision) onHold() bool { return r.Match.State.Head.Hold }
+
 // revise makes decisions that take others back. The view is the one that the next request will have: what
 // an undone decision had taken the place of is in force again.
 func (r *revision) revise(ds []decant.Decision) error {
@@ -251,9 +254,10 @@ func (r *revision) change(reason string, hold bool) *Change {
 		p.Score, p.Risk = r.Outcome.Plan.Score, r.Outcome.Plan.Risk
 	}
 	c := cost.Change{Prompt: in.Fixed + before, Freed: policy.LeftOut(r.afterwards()) - policy.LeftOut(r.InForce), Behind: r.Behind()}
-	asked := r.Meter.Newest.Client.Life()
+	newest := &r.Meter.Newest.Client
+	asked := newest.Life()
 	life := r.Meter.Belief.Life(asked)
-	c.Hour, c.Plain, c.Cold = asked > 5*time.Minute, life == 0, now.Sub(r.Meter.Newest.Client.At) > life
+	c.Hour, c.Plain, c.Cold = asked > 5*time.Minute, life == 0, now.Sub(newest.At) > life
 	price, ok := c.Price(in.Model, now)
 	if !ok {
 		price.CostUSD, price.SaveUSD = 0, 0
@@ -288,4 +292,65 @@ func (r *revision) undoClearing(ds []decant.Decision) ([]decant.Decision, bool) 
 		ds = slices.DeleteFunc(slices.Clone(ds), records)
 	}
 	return ds, true
+}
+
+// Pin returns the change that keeps blocks verbatim in every later view, or with on false no longer.
+// A block that was replaced before comes back. It returns an error that wraps decant.ErrNothing when refs is empty.
+func (e *Engine) Pin(ctx context.Context, k store.Key, refs []decant.Ref, on bool) (*Change, error) {
+	if len(refs) == 0 {
+		return nil, fmt.Errorf("pin nothing of %s: %w", k.ID, decant.ErrNothing)
+	}
+	r, err := e.reopen(ctx, k, "")
+	if err != nil {
+		return nil, err
+	}
+	ds, err := r.pins(refs, on)
+	if err != nil {
+		return nil, fmt.Errorf("pin blocks of %s: %w", k.ID, err)
+	}
+	if err := r.revise(ds); err != nil {
+		return nil, err
+	}
+	return r.change(ds[0].Reason, r.onHold()), nil
+}
+
+// pins returns the decisions that pin blocks and bring them back, or with on false those that unpin them.
+func (r *revision) pins(refs []decant.Ref, on bool) (ds []decant.Decision, err error) {
+	kind, reason := decant.Pin, "pinned"
+	if !on {
+		kind, reason = decant.Unpin, "no longer pinned"
+	}
+	for _, ref := range refs {
+		b := r.Conv.Block(ref)
+		if b == nil {
+			return nil, fmt.Errorf("block %d of m%d: %w", ref.Block, ref.Message, store.ErrNotFound)
+		}
+		ds = append(ds, decant.Decision{Kind: kind, Reason: reason, Target: decant.TargetOf(b), Handle: decant.HandleOf(b.Hash())})
+	}
+	if !on {
+		return ds, nil
+	}
+	back, err := r.bringBack(refs)
+	return append(ds, back...), err
+}
+
+// bringBack returns the decisions that make blocks verbatim again; none when they are, or when a
+// checkpoint covers them. Thinking that is bound to the view without them goes.
+func (r *revision) bringBack(refs []decant.Ref) (ds []decant.Decision, err error) {
+	pinned := make(map[decant.Ref]bool, len(refs))
+	for _, ref := range refs {
+		pinned[ref] = true
+	}
+	for _, d := range decant.InForce(r.Match.State.Decisions) {
+		if d.Kind.Edits() && d.Kind != decant.Native && pinned[d.Target.Ref] { // what is cleared by age comes back in a text, with the next request
+			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the block is pinned"})
+		}
+	}
+	switch {
+	case len(ds) == 0 || !r.Bound():
+		return ds, nil
+	case r.Conv.OpenRound():
+		return nil, fmt.Errorf("a round is open and thinking is bound: try again when the agent is done: %w", decant.ErrIllegal)
+	}
+	return append(ds, r.AllThinking()...), nil
 }

@@ -3,8 +3,10 @@ package engine
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"hash/maphash"
+	"log/slog"
 	"runtime/debug"
 	"sync"
 
@@ -33,6 +35,7 @@ type Engine struct {
 	store    Store
 	opts     Options
 	settings plan.Settings
+	log      *slog.Logger
 	seed     maphash.Seed // of fingerprints
 
 	// Whose conversation a request is.
@@ -93,7 +96,7 @@ const maxTries = 8
 func (e *Engine) caught(err *error) {
 	if v := recover(); v != nil {
 		*err = fmt.Errorf("panic: %v", v)
-		e.opts.Logger.Error("panic", "error", *err, "stack", string(debug.Stack()))
+		e.log.Error("panic", "error", *err, "stack", string(debug.Stack()))
 	}
 }
 
@@ -102,7 +105,7 @@ func (o *Options) mode(req *Request) Mode { return cmp.Or(req.Mode, o.Mode) }
 // note tells about an error that does not become the answer to a request.
 func (e *Engine) note(err error) {
 	if err != nil {
-		e.opts.Logger.Error("a step behind a request failed", "error", err)
+		e.log.Error("a step behind a request failed", "error", err)
 	}
 }
 
@@ -137,4 +140,52 @@ func (e *Engine) model(id, upstream string, learned int, betas []string) token.M
 		m.Window, m.Assumed = min(m.Window, learned), false
 	}
 	return m
+}
+
+// New returns an engine on a store.
+func New(s Store, o Options) (*Engine, error) {
+	if err := o.setDefaults(); err != nil {
+		return nil, err
+	}
+	e := &Engine{
+		store: s, opts: o, log: o.Logger, seed: maphash.MakeSeed(),
+		purse:     cmp.Or(o.Models.Purse, budget.NewPurse(s, o.Now, o.Logger)),
+		deadlines: plan.Deadlines{Least: o.Timeouts.Optional, Most: o.Timeouts.Required},
+	}
+	if o.Adds.Markers {
+		e.autoCache = plan.NewAutoCache()
+	}
+	if o.Watcher != nil {
+		e.purse.Tell = o.Watcher.Warned
+	}
+	e.settings = plan.Settings{
+		IDs: store.NewIDs(o.Now, rand.Reader), Now: o.Now, LookupModel: e.model, DropBlock: o.Adds.DropBlock, NoEarlyPours: o.NoEarlyPours,
+		OptionalTimeout: o.Timeouts.Optional, RequiredTimeout: o.Timeouts.Required,
+	}
+	e.finder = match.Finder{
+		Store: s, Cache: match.NewCache(o.Memory.Conversations, o.Memory.Entries), Notes: e.cached,
+		UnderWay: func(s *store.State, first int) bool { return e.flights.Hold(s, first, o.Now()) },
+	}
+	e.ledger = &book.Ledger{
+		Store: s, Finder: &e.finder, Settings: &e.settings, Deadlines: &e.deadlines, Purse: e.purse, Catalog: o.Catalog, Logger: o.Logger,
+		OnBooked: o.Booked, Recover: e.caught,
+	}
+	e.queue = book.NewQueue(o.Memory.Backlog, o.ArchiveDelay, e.ledger.Archive, e.archives.Go, func(full bool, lost int) { logBacklog(&e.opts, full, lost) })
+	e.ledger.Alone = e.queue.Alone
+	e.decider = plan.Decider{Store: s, Cache: e.finder.Cache, Wait: e.queue.Wait, Deadlines: &e.deadlines, Purse: e.purse}
+	e.accounts = plan.Accounts{Store: s, Now: o.Now, Background: e.later, Patience: o.Timeouts.Optional, Logger: o.Logger}
+	e.background = newBackground(e.note, e.caught)
+	e.ahead = newAhead(&e.opts, &e.settings, s, e.background)
+	e.flusher = flushes{o.Models.Flusher, e.background, e.note}
+	e.warmer = plan.NewWarmer(o.Models.Warmer, e.background.do, o.Now, o.Logger)
+	return e, nil
+}
+
+// cached returns what is kept in memory of a conversation that was read from the store, and is in memory already where before is not nil.
+func (e *Engine) cached(ctx context.Context, s *store.State, before *match.Stored) any {
+	m := plan.LoadMeter(ctx, e.store, s)
+	if before != nil {
+		return plan.CachedOf(before).Again(m)
+	}
+	return plan.NewCached(m)
 }

@@ -87,7 +87,8 @@ func occasionOf(p *Prepared, res *Response, size int, poured bool) (*Occasion, e
 		Sent: p.Body, Betas: slices.Concat(in.Betas, p.Betas), Answer: res.Content, Tokens: size, View: dr.View,
 	}
 	if poured {
-		whole := unpoured(dr)
+		whole := dr.Copy() // without what it has decided
+		whole.Made, whole.View, whole.Params, whole.Betas, whole.Outcome = nil, whole.Before, nil, nil, plan.Outcome{}
 		body, err := whole.Render()
 		if err != nil {
 			return nil, err
@@ -101,10 +102,3 @@ func occasionOf(p *Prepared, res *Response, size int, poured bool) (*Occasion, e
 
 // flushRoom is how many tokens a flush takes: its prompt and its answer, and what the estimate may be off.
 const flushRoom = 8_000
-
-// unpoured returns a draft without what it has decided.
-func unpoured(dr *plan.Draft) *plan.Draft {
-	out := dr.Copy()
-	out.Made, out.View, out.Params, out.Betas, out.Outcome = nil, out.Before, nil, nil, plan.Outcome{}
-	return out
-}

@@ -205,7 +205,7 @@ func (b *booking) asksMillion(in *plan.Input) bool {
 // disbelieve puts what was estimated in place of usage that cannot be true, so that no meter starts from
 // it, and says so once. What is booked and stored of it stays as it was reported.
 func (b *booking) disbelieve(f *Answered) {
-	n, bytes := f.Usage.Prompt(), f.Out.Text()
+	n, bytes := f.Usage.Prompt(), f.text()
 	f.Usage = decant.Usage{Input: f.Out.Outcome.After, Output: f.Usage.Output}
 	b.unbelieved.Do(func() {
 		b.Logger.Warn("the upstream reports sizes that cannot be true; they are estimated in place of these", "reported", n, "bytes", bytes)
@@ -224,7 +224,7 @@ const mostPerToken = 16
 // A client that asks the provider to clear old results is told the size of what was left of them.
 func (f *Answered) believable() bool {
 	u := f.Usage
-	return u.Prompt() == 0 || f.Out.Text() <= mostPerToken*u.Prompt() || f.Out.AsksForClearing() || f.Out.Rules().Clears()
+	return u.Prompt() == 0 || f.text() <= mostPerToken*u.Prompt() || f.Out.AsksForClearing() || f.Out.Rules().Clears()
 }
 
 // leastMissed is how many tokens must be written again in one request for the log to say why. Of a pour it says nothing
@@ -250,4 +250,32 @@ func (b *booking) writes(x *Outgoing, u decant.Usage) (out []store.Write) {
 	sent := step.Now
 	m.Newest.Sent = &sent
 	return out
+}
+
+// text returns about how many bytes of text the request sends, without images and without thinking,
+// of which the provider may count nothing.
+func (f *Answered) text() (n int) {
+	out := f.Out
+	for i := range out.Conv.Fixed.System {
+		n += textSize(&out.Conv.Fixed.System[i])
+	}
+	for i := range out.Conv.Fixed.Tools {
+		if s := out.Conv.Fixed.Tools[i].Schema; s != nil {
+			n += s.Size()
+		}
+	}
+	live := out.View.Live()
+	for i := range live {
+		for k := range live[i].Blocks {
+			n += textSize(&live[i].Blocks[k])
+		}
+	}
+	return n
+}
+
+func textSize(b *decant.Block) int {
+	if b.Content == nil || b.Media.Count > 0 || b.Kind == decant.KindThinking || b.Kind == decant.KindOpaque {
+		return 0
+	}
+	return b.Content.Size()
 }

@@ -50,13 +50,13 @@ func (a *attempt) decide(ctx context.Context) (behind bool, fault error) {
 	}
 	dr.Outcome.Before = dr.Size(dr.View)
 	dr.Outcome.After = dr.Outcome.Before
-	l, err := dr.limitsBy(dr.Preset)
+	l, err := a.limitsBy(dr.Preset)
 	dr.Limits = l.Answered(dr.Preset, answersIn(dr.View), dr.Fixed, dr.Outcome.Before-dr.Fixed)
 	if err != nil {
 		return false, err
 	}
 	a.tighten(ctx)
-	if dr.Demand.Reason == "" && dr.Unsure() && a.awaited(ctx) { // what the provider has reported since
+	if dr.Demand.Reason == "" && dr.MayPass(dr.Limits.Trigger) && a.awaited(ctx) { // what the provider has reported since
 		return true, nil
 	}
 	if done, err := a.yield(ctx); done || err != nil {
@@ -204,14 +204,15 @@ func (a *attempt) tighten(ctx context.Context) {
 		return
 	}
 	p := eager(dr.Preset, dr.Model.Window)
-	if l, err := dr.limitsBy(p); err == nil {
+	if l, err := a.limitsBy(p); err == nil {
 		dr.Preset, dr.Limits, dr.Pressed = p, l, true
 	}
 }
 
 // limitsBy returns the limits of the request by a preset. The second stage of one that leaves it to the provider counts
 // where the provider can be asked.
-func (dr *Draft) limitsBy(set *preset.Preset) (policy.Limits, error) {
+func (a *attempt) limitsBy(set *preset.Preset) (policy.Limits, error) {
+	dr := a.dr
 	if n := set.Native; n.Route == preset.RouteNative && n.Compaction.On() && (dr.asksSummary() || dr.Pauses()) {
 		staged := *set
 		staged.Native.Route = preset.RouteAuto

@@ -120,30 +120,19 @@ func (dr *Draft) Name(ds []decant.Decision) error {
 
 // Render returns the bytes of the view: the request's own body when nothing is different.
 func (dr *Draft) Render() ([]byte, error) {
-	in := dr.Input
 	if len(dr.InForce)+len(dr.Made) == 0 {
-		return dr.withRules(dr.withParams(in.Body))
+		return dr.ask(dr.Body)
 	}
 	sent, err := dr.Sent()
 	if err != nil {
 		return nil, err
 	}
-	body, err := in.Prompt.Doc.Render(in.Refs.InRequest(policy.MarkView(sent, dr.View, in.Conv, slices.Concat(dr.InForce, dr.Made))))
+	marked := policy.MarkView(sent, dr.View, dr.Conv, slices.Concat(dr.InForce, dr.Made))
+	body, err := dr.Prompt.Doc.Render(dr.Refs.InRequest(marked))
 	if err != nil {
 		return nil, fmt.Errorf("render: %w", err)
 	}
-	if body, err = dr.withClearing(dr.withParams(body)); err != nil {
-		return nil, err
-	}
-	return dr.withRules(body)
-}
-
-// withParams returns a body with the thinking parameter that the request has instead of the client's, if it has one.
-func (dr *Draft) withParams(body []byte) []byte {
-	if dr.Params == nil {
-		return body
-	}
-	return dr.Prompt.Dialect.(dialect.Dropper).WithParams(body, dr.Params) // which has made them
+	return dr.ask(body)
 }
 
 // Poured reports whether something was changed that had been sent before.

@@ -88,10 +88,11 @@ func (in *Input) At(m *match.Match) *Input {
 // Switched reports whether the model or the fixed part is another one than in the request before, so
 // that nothing of the cache can be used, as far as a request tells.
 func (in *Input) Switched() bool {
-	if in.Match.State == nil || in.Match.State.Head.Model == "" {
+	s := in.Match.State
+	if s == nil || s.Head.Model == "" {
 		return false
 	}
-	h := &in.Match.State.Head
+	h := &s.Head
 	return h.Fixed != in.Conv.Fixed.Version || h.Model != in.Conv.Model && in.LookupModel(h.Model, in.Upstream, 0, nil).ID != in.Model.ID
 }
 

@@ -27,16 +27,26 @@ func (dr *Draft) Sent() (*decant.Conversation, error) {
 	return decant.Replay(dr.Conv, decant.Sent(slices.Concat(dr.InForce, dr.Made)))
 }
 
-// withClearing returns a body that asks for the clearing of the view.
-func (dr *Draft) withClearing(body []byte) ([]byte, error) {
+// ask returns a body that asks the provider for what the view needs: another thinking parameter, the clearing of old
+// results, and rules for the prompt.
+func (dr *Draft) ask(body []byte) ([]byte, error) {
+	if dr.Params != nil {
+		body = dr.Prompt.Dialect.(dialect.Dropper).WithParams(body, dr.Params) // which has made them
+	}
 	c, ok := dr.Clearing()
 	if !ok {
 		return nil, errors.New("render: the provider cannot be asked to clear just what was decided")
 	}
-	if c == nil {
-		return body, nil
+	if c != nil {
+		var err error
+		if body, err = c.Ask(body); err != nil {
+			return nil, err
+		}
 	}
-	return c.Ask(body)
+	if r := dr.Rules(); r.Any() {
+		return dr.Prompt.Dialect.(dialect.Pauser).Rule(body, r) // there are none otherwise
+	}
+	return body, nil
 }
 
 // NeededBetas returns the betas that the request needs beyond those that the client asks for.
@@ -108,19 +118,16 @@ func (dr *Draft) Rules() (r dialect.Rules) {
 			r.Thinking = e.KeepThinking
 		}
 	}
+	// A summary would leave less to send: where the provider may find that the time for one has come, something stands before
+	// what stays.
+	helps := dr.Outcome.Before <= dr.pauseSize() || len(dr.View.Messages) > dr.Preset.Keep.Messages+1
 	switch {
-	case dr.Pauses() && !(dr.Bound() && in.Conv.OpenRound()) && (has || dr.Pausing || dr.summaryHelps()):
+	case dr.Pauses() && !(dr.Bound() && in.Conv.OpenRound()) && (has || dr.Pausing || helps):
 		r.Summary, r.Instructions = dr.pauseSize(), dr.Preset.Summary.Instructions
 	case has:
 		r.Summary = in.Model.Window
 	}
 	return r
-}
-
-// serves reports whether a summary would leave less to send, where the provider may find that the time for one has come: something
-// stands before what stays.
-func (dr *Draft) summaryHelps() bool {
-	return dr.Outcome.Before <= dr.pauseSize() || len(dr.View.Messages) > dr.Preset.Keep.Messages+1
 }
 
 // threshold returns the size at which the model pauses behind a summary: that of the second stage, or less where a pour is due
@@ -137,15 +144,6 @@ func (dr *Draft) pauseSize() int {
 func (dr *Draft) carried() bool {
 	d, ok := dr.Prompt.Dialect.(dialect.Pauser)
 	return ok && dialect.Summarised(dr.View) && d.Unsigned(dr.View.Messages[0].Blocks[0].Text())
-}
-
-// withRules returns a body that asks for the rules.
-func (dr *Draft) withRules(body []byte) ([]byte, error) {
-	r := dr.Rules()
-	if !r.Any() {
-		return body, nil
-	}
-	return dr.Prompt.Dialect.(dialect.Pauser).Rule(body, r) // there are none otherwise
 }
 
 // Pauses reports whether the provider shall write a summary in place of an answer once the prompt is large: the preset has a second

@@ -54,7 +54,8 @@ func (f free) Situation() policy.Situation {
 // each time, so removing something from it costs nothing.
 func (s *Schedule) Economy() policy.Economy {
 	dr := s.Draft
-	if dr.NoEarlyPours && !dr.Pressed || !dr.Preset.EarlyPours.On() || dr.Match.State == nil || dr.Match.Relation != match.Continues || s.early() == notEarly {
+	early := dr.Preset.EarlyPours
+	if dr.NoEarlyPours && !dr.Pressed || !early.On() || dr.Match.State == nil || dr.Match.Relation != match.Continues || s.early() == notEarly {
 		return policy.Economy{}
 	}
 	e := policy.Economy{Early: true, Switched: dr.Switched() && dr.Meter.Belief.Moves(), Idle: dr.Idle()}
@@ -62,7 +63,7 @@ func (s *Schedule) Economy() policy.Economy {
 	e.Lifetime = r.Life
 	e.Write, e.Read = s.rates(r)
 	e.Read = dr.Meter.Doubt.Read(e.Read, e.Write)
-	e.Patience = dr.Preset.EarlyPours.Settled().Patience
+	e.Patience = early.Settled().Patience
 	e.Excess = policy.MeasureExcess(live(dr.View), dr.Outcome.Before-dr.Fixed, s.earlyTarget())
 	s.money = e
 	t := s.thinning()

@@ -37,9 +37,6 @@ func (dr *Draft) measure(view *decant.Conversation) (reported, estimated int) {
 // mostOff is how many times its estimate text may take, at the worst.
 const mostOff = 4
 
-// Unsure reports whether the request may be larger than its trigger, for all that is estimated of it.
-func (dr *Draft) Unsure() bool { return dr.MayPass(dr.Limits.Trigger) }
-
 // MayPass reports whether the request may have more than so many tokens, for all that is estimated of it.
 func (dr *Draft) MayPass(tokens int) bool {
 	reported, estimated := dr.measure(dr.View)
@@ -181,34 +178,6 @@ func (dr *Draft) Behind() int {
 
 func alike(x, y decant.Block) bool {
 	return x.Ref == y.Ref && x.Kind == y.Kind && x.Changed == y.Changed
-}
-
-// Text returns about how many bytes of text the request sends, without images and without thinking,
-// of which the provider may count nothing.
-func (dr *Draft) Text() (n int) {
-	in := dr.Input
-	for i := range in.Conv.Fixed.System {
-		n += textSize(&in.Conv.Fixed.System[i])
-	}
-	for i := range in.Conv.Fixed.Tools {
-		if s := in.Conv.Fixed.Tools[i].Schema; s != nil {
-			n += s.Size()
-		}
-	}
-	live := dr.View.Live()
-	for i := range live {
-		for k := range live[i].Blocks {
-			n += textSize(&live[i].Blocks[k])
-		}
-	}
-	return n
-}
-
-func textSize(b *decant.Block) int {
-	if b.Content == nil || b.Media.Count > 0 || b.Kind == decant.KindThinking || b.Kind == decant.KindOpaque {
-		return 0
-	}
-	return b.Content.Size()
 }
 
 // Estimators keeps estimators by model, and the sizes of fixed parts, which are large and the same on

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/decantdev/decant/engine/internal/match"
@@ -209,4 +210,123 @@ func (b *Queue[T]) Size() (bytes, lost int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.bytes, b.backlog.lost
+}
+
+// writeAll writes the items of a queue until there are none left, as many at once as wait.
+func (b *Queue[T]) writeAll(s match.Start, q *line[T]) {
+	for {
+		b.waitForQuiet(q)
+		b.begin()
+		b.write(b.take(q))
+		b.end()
+		last := b.done(s, q)
+		b.report()
+		if last {
+			return
+		}
+	}
+}
+
+// quiet is how long no request must have come before items are written that could still wait.
+const quiet = 50 * time.Millisecond
+
+// waitForQuiet returns when a queue should be written: requests leave time for it, it has waited for as long as it may, or
+// somebody waits for it.
+func (b *Queue[T]) waitForQuiet(q *line[T]) {
+	end := time.Now().Add(b.delay)
+	for !b.pressed(q) {
+		now := time.Now()
+		if !now.Before(end) {
+			b.Flush() // what is written at once costs the store less
+			return
+		}
+		wait := min(quiet-b.idle(now), end.Sub(now))
+		if wait <= 0 {
+			return
+		}
+		t := time.NewTimer(wait)
+		select {
+		case <-t.C:
+		case <-q.wake:
+			t.Stop()
+		}
+	}
+}
+
+// writing lets one archive at a time be put together, because requests need the processors more, and a
+// few wait for the store at once, so that it can write them as one.
+type writing struct{ under, together chan struct{} }
+
+// mostWriting are the archives that wait for the store at once.
+const mostWriting = 8
+
+func newWriting() writing { return writing{make(chan struct{}, mostWriting), make(chan struct{}, 1)} }
+
+func (w *writing) begin() { w.under <- struct{}{} }
+func (w *writing) end()   { <-w.under }
+
+// Alone calls do while no other archive is put together.
+func (w *writing) Alone(do func() error) error {
+	w.together <- struct{}{}
+	defer func() { <-w.together }()
+	return do()
+}
+
+// Traffic knows when requests were prepared. The zero value has seen none.
+type Traffic struct {
+	under atomic.Int64 // requests that are being prepared
+	last  atomic.Int64 // when the last of them was ready, in nanoseconds of the clock
+}
+
+// Enter notes that a request begins to be prepared.
+func (t *Traffic) Enter() { t.under.Add(1) }
+
+// Leave notes that a request was prepared, or waits.
+func (t *Traffic) Leave() {
+	t.last.Store(time.Now().UnixNano())
+	t.under.Add(-1)
+}
+
+// idle returns for how long no request has been prepared.
+func (t *Traffic) idle(now time.Time) time.Duration {
+	if t.under.Load() > 0 {
+		return 0
+	}
+	return time.Duration(now.UnixNano() - t.last.Load())
+}
+
+// A backlog bounds what waits for the store. A store that hangs must not take the process down with it: what is
+// refused here is lost as by a crash, and comes back with the client's next request as it does then.
+type backlog struct {
+	limit int  // bytes
+	lost  int  // answers that found no room
+	since int  // of them, when the store could follow last
+	full  bool // the last answer found no room, or what waits has not gone down since
+	told  bool // that it is full
+}
+
+// room reports whether an answer that takes n bytes may wait beside others that take used. One that is alone may.
+// The box is locked.
+func (b *backlog) room(used, n int) bool {
+	if used == 0 || used+n <= b.limit {
+		return true
+	}
+	b.full = true
+	b.lost++
+	return false
+}
+
+// news returns what must be told about a backlog in which answers now take used bytes, each once: that it is full,
+// or how many were lost since it was. It is full until half of it is free.
+func (b *backlog) news(used int) (full bool, lost int) {
+	switch {
+	case !b.full:
+	case !b.told:
+		b.told = true
+		return true, 0
+	case used <= b.limit/2:
+		lost, b.since = b.lost-b.since, b.lost
+		b.full, b.told = false, false
+	}
+	return false, lost
 }

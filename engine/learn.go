@@ -16,7 +16,7 @@ import (
 
 // A verdict is drawn from how the provider has dealt with a draft.
 type verdict struct {
-	e  *Engine
+	*Engine
 	dr *plan.Draft
 }
 
@@ -26,7 +26,7 @@ func (v *verdict) answered(res Response) {
 	in := v.dr.Input
 	who := &plan.Account{Upstream: plan.AccountName(in.Upstream), Organization: res.Organization}
 	if v.dr.Outcome.Route == plan.RouteProbe {
-		v.e.accounts.Learn(who, plan.TopicBinding, plan.Unenforced)
+		v.accounts.Learn(who, plan.TopicBinding, plan.Unenforced)
 	}
 	if why := v.dr.Outcome.Uncompacted; errors.Is(why, provider.ErrRefused) {
 		v.uncompacted(why.Error())
@@ -36,8 +36,8 @@ func (v *verdict) answered(res Response) {
 		missed = v.missed(res.Usage)
 		if why := v.disagrees(c, res, missed); why != "" {
 			missed = 0
-			v.e.accounts.Learn(who, plan.TopicEditing(in.Model.ID), plan.Mismatched)
-			v.e.opts.Logger.Warn("the provider does not clear old results as asked, so it is not asked again for a week", "model", in.Model.ID, "why", why)
+			v.accounts.Learn(who, plan.TopicEditing(in.Model.ID), plan.Mismatched)
+			v.log.Warn("the provider does not clear old results as asked, so it is not asked again for a week", "model", in.Model.ID, "why", why)
 		}
 	}
 	v.dr.Meter.Account, v.dr.Meter.Missed = who, missed
@@ -52,22 +52,22 @@ func (v *verdict) refused(f plan.Demand, r dialect.Refusal) {
 	who := in.Account(&v.dr.Meter, v.dr.Preset)
 	switch {
 	case f.Unedit && v.ruled(r.Topic):
-		v.e.accounts.Learn(who, plan.TopicRules(in.Model.ID), plan.Refused)
-		v.e.opts.Logger.Warn("the provider does not take rules for prompts, so none are sent for a week", "model", in.Model.ID, "answer", fmt.Sprintf("%.200s", r.Text))
+		v.accounts.Learn(who, plan.TopicRules(in.Model.ID), plan.Refused)
+		v.log.Warn("the provider does not take rules for prompts, so none are sent for a week", "model", in.Model.ID, "answer", fmt.Sprintf("%.200s", r.Text))
 	case f.Unedit && r.Topic == dialect.Compacting && v.dr.Outcome.Route == plan.RouteCompacted: // the account that wrote it may be another
-		v.e.accounts.Learn(who, plan.TopicCompaction(in.Model.ID), plan.Mismatched)
-		v.e.opts.Logger.Warn("the provider does not take its own summary back, so none is asked for for a week", "model", in.Model.ID, "answer", fmt.Sprintf("%.200s", r.Text))
+		v.accounts.Learn(who, plan.TopicCompaction(in.Model.ID), plan.Mismatched)
+		v.log.Warn("the provider does not take its own summary back, so none is asked for for a week", "model", in.Model.ID, "answer", fmt.Sprintf("%.200s", r.Text))
 	case f.Unedit && r.Topic == dialect.Compacting:
 		v.uncompacted(r.Text)
 	case f.Unedit:
-		v.e.accounts.Learn(who, plan.TopicEditing(in.Model.ID), plan.Refused)
-		v.e.opts.Logger.Warn("the provider does not clear old results", "model", in.Model.ID, "answer", fmt.Sprintf("%.200s", r.Text))
+		v.accounts.Learn(who, plan.TopicEditing(in.Model.ID), plan.Refused)
+		v.log.Warn("the provider does not clear old results", "model", in.Model.ID, "answer", fmt.Sprintf("%.200s", r.Text))
 	case f.Reason == policy.Overflow && f.Factor > 0 && v.unedited(int(f.Factor)):
-		v.e.accounts.Learn(who, plan.TopicEditing(in.Model.ID), plan.Mismatched)
+		v.accounts.Learn(who, plan.TopicEditing(in.Model.ID), plan.Mismatched)
 	case f.Tried == plan.RouteForgetful && in.Conv.OpenRound():
-		v.e.accounts.Learn(who, plan.TopicBare(in.Model.ID), plan.Refused)
+		v.accounts.Learn(who, plan.TopicBare(in.Model.ID), plan.Refused)
 	case f.Reason == policy.Refusal && r.Bound:
-		v.e.accounts.Learn(who, plan.TopicBinding, plan.Enforced)
+		v.accounts.Learn(who, plan.TopicBinding, plan.Enforced)
 	}
 }
 
@@ -85,8 +85,8 @@ func (v *verdict) uncompacted(text string) {
 	if d, ok := in.Prompt.Dialect.(dialect.Compacter); !ok || !d.NoCompaction(text) {
 		return
 	}
-	v.e.accounts.Learn(in.Account(&v.dr.Meter, v.dr.Preset), plan.TopicCompaction(in.Model.ID), plan.Refused)
-	v.e.opts.Logger.Warn("the provider writes no summaries, so it is not asked again for a week", "model", in.Model.ID, "answer", fmt.Sprintf("%.200s", text))
+	v.accounts.Learn(in.Account(&v.dr.Meter, v.dr.Preset), plan.TopicCompaction(in.Model.ID), plan.Refused)
+	v.log.Warn("the provider writes no summaries, so it is not asked again for a week", "model", in.Model.ID, "answer", fmt.Sprintf("%.200s", text))
 }
 
 // mostMissed is how many answers in a row may find less than half of an edited prompt in the cache.
@@ -147,11 +147,12 @@ func (v *verdict) expected() (reported, estimated int) {
 // edited prompt.
 func (v *verdict) missed(u decant.Usage) int {
 	in := v.dr.Input
+	m := in.Match
 	life, was := cost.LongestLife(in.Conv), v.dr.Meter.Usage
 	left := was.CacheRead + was.CacheWrite
 	switch {
 	case decant.NativeIn(v.dr.InForce) == nil || v.dr.Outcome.Reason != "" || in.Match.Relation != match.Continues || !v.dr.Anchored(),
-		life == 0 || left == 0 || in.Switched() || in.Now().Sub(in.Match.State.Anchor.Time) > min(life, 5*time.Minute):
+		life == 0 || left == 0 || in.Switched() || in.Now().Sub(m.State.Anchor.Time) > min(life, 5*time.Minute):
 		return v.dr.Meter.Missed
 	case u.CacheRead < left/2:
 		return v.dr.Meter.Missed + 1

@@ -50,7 +50,8 @@ func snapshotOf(dr *plan.Draft) *Snapshot {
 		s.Life = cost.LifeOf(marks[0].Life)
 		s.Kept = dr.KeptWarm(s.Life)
 	}
-	w := walk{dr: dr, see: s, edited: firstEdited(dr)}
+	w := walk{dr: dr, see: s}
+	w.edited = w.firstEdited()
 	w.fixedMarks()
 	w.messages()
 	s.sent(dr)
@@ -59,8 +60,8 @@ func snapshotOf(dr *plan.Draft) *Snapshot {
 
 // firstEdited returns the first block that the view has otherwise than the client, Message 0 when there is
 // none.
-func firstEdited(dr *plan.Draft) (first decant.Ref) {
-	for _, ds := range [][]decant.Decision{dr.InForce, dr.Made} {
+func (w *walk) firstEdited() (first decant.Ref) {
+	for _, ds := range [][]decant.Decision{w.dr.InForce, w.dr.Made} {
 		for i := range ds {
 			d := &ds[i]
 			at := d.Target.Ref
