@@ -78,7 +78,7 @@ func newAhead(o *Options, env *plan.Settings, s store.Committer, by *background)
 	if _, same := writer.(policy.Extractive); same {
 		writer = nil
 	}
-	return &ahead{writer, by, make(chan struct{}, aheadSlots), make(chan struct{}, planSlots), env, s, o.Timeouts.Required, o.Booked, o.Logger}
+	return &ahead{writer, by, make(chan struct{}, aheadSlots), make(chan struct{}, planSlots), env, s, o.Timeouts.Required, o.OnBooked, o.Logger}
 }
 
 // begin prepares the next pour of a conversation behind the answer to a request, if it is near: a segment is written,

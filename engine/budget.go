@@ -19,7 +19,7 @@ func (e *Engine) budgets(own []budget.Budget) []budget.Budget {
 // reserve makes a reservation. It returns a *budget.Error when a budget does not have that much left. When only other
 // requests under way stand in its way it waits for them to end, as long as optional work may take.
 func (e *Engine) reserve(ctx context.Context, r *budget.Reservation) error {
-	wait, cancel := e.deadlines.Waiting(e.deadlines.Begin(ctx, false))
+	wait, cancel := e.deadlines.ForStore(e.deadlines.Begin(ctx, false))
 	defer cancel()
 	for {
 		ended, err := e.purse.Hold(ctx, r)

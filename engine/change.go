@@ -209,7 +209,7 @@ func (e *Engine) reopen(ctx context.Context, k store.Key, focus string) (*revisi
 		req.Betas = []string{token.BetaMillion}
 	}
 	n, _ := l.Shared(r)
-	a := &arrival{e: e, req: req, who: match.Start{Tenant: k.Tenant, Session: s.Session}, prompt: r, focus: focus}
+	a := &incoming{e: e, req: req, start: match.Start{Tenant: k.Tenant, Session: s.Session}, prompt: r, focus: focus}
 	dr, err := a.replay(match.Locate(l, s, r, n), plan.Demand{})
 	return &revision{dr}, err
 }

@@ -10,10 +10,12 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine/internal/book"
 	"github.com/decantdev/decant/engine/internal/match"
 	"github.com/decantdev/decant/engine/internal/plan"
+	"github.com/decantdev/decant/internal/batch"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -53,6 +55,7 @@ type Engine struct {
 	// What is kept.
 	purse  *budget.Purse
 	ledger *book.Ledger
+	batch  *batch.Ledger
 	queue  *book.Queue[book.Answered]
 
 	// What is done while no request waits.
@@ -78,6 +81,9 @@ func (e *Engine) Flush(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// Batches returns what books batches of requests, which the provider answers later.
+func (e *Engine) Batches() *batch.Ledger { return e.batch }
+
 // Close waits for what is still being archived, and as long as necessary work may take (Timeouts.Required) for what is
 // done beside requests, which it then ends.
 func (e *Engine) Close() error {
@@ -102,8 +108,8 @@ func (e *Engine) caught(err *error) {
 
 func (o *Options) mode(req *Request) Mode { return cmp.Or(req.Mode, o.Mode) }
 
-// note tells about an error that does not become the answer to a request.
-func (e *Engine) note(err error) {
+// logError logs an error that does not become the answer to a request.
+func (e *Engine) logError(err error) {
 	if err != nil {
 		e.log.Error("a step behind a request failed", "error", err)
 	}
@@ -128,8 +134,8 @@ func (e *Engine) Backlog() (bytes, lost int) { return e.queue.Size() }
 func (e *Engine) model(id, upstream string, learned int, betas []string) token.Model {
 	m, _ := e.opts.Catalog.Lookup(id)
 	m = m.For(betas)
-	if e.opts.Models.Told != nil {
-		if f, ok := e.opts.Models.Told(upstream, id); ok {
+	if e.opts.Models.Facts != nil {
+		if f, ok := e.opts.Models.Facts(upstream, id); ok {
 			m = m.With(f)
 		}
 	}
@@ -168,15 +174,24 @@ func New(s Store, o Options) (*Engine, error) {
 	}
 	e.ledger = &book.Ledger{
 		Store: s, Finder: &e.finder, Settings: &e.settings, Deadlines: &e.deadlines, Purse: e.purse, Catalog: o.Catalog, Logger: o.Logger,
-		OnBooked: o.Booked, Recover: e.caught,
+		OnBooked: o.OnBooked, Recover: e.caught,
 	}
 	e.queue = book.NewQueue(o.Memory.Backlog, o.ArchiveDelay, e.ledger.Archive, e.archives.Go, func(full bool, lost int) { logBacklog(&e.opts, full, lost) })
 	e.ledger.Alone = e.queue.Alone
 	e.decider = plan.Decider{Store: s, Cache: e.finder.Cache, Wait: e.queue.Wait, Deadlines: &e.deadlines, Purse: e.purse}
 	e.accounts = plan.Accounts{Store: s, Now: o.Now, Background: e.later, Patience: o.Timeouts.Optional, Logger: o.Logger}
-	e.background = newBackground(e.note, e.caught)
+	e.batch = &batch.Ledger{
+		Store: s, Logger: o.Logger, Now: o.Now, Off: o.Mode == Off,
+		Model: func(id string, betas []string) token.Model { return e.model(id, "", 0, betas) },
+		Uncached: func(c *decant.Conversation, m token.Model) decant.Usage {
+			return plan.Uncached(c, e.sizes.For(m).Conversation(c).Total())
+		},
+		Budgets: e.budgets, Hold: e.reserve, Release: e.purse.Release, Unmetered: func(err error) error { return &UnmeteredError{err} },
+		Optional: e.deadlines.Optional, Background: e.later, Timeout: o.Timeouts.Required,
+	}
+	e.background = newBackground(e.logError, e.caught)
 	e.ahead = newAhead(&e.opts, &e.settings, s, e.background)
-	e.flusher = flushes{o.Models.Flusher, e.background, e.note}
+	e.flusher = flushes{o.Models.Flusher, e.background, e.logError}
 	e.warmer = plan.NewWarmer(o.Models.Warmer, e.background.do, o.Now, o.Logger)
 	return e, nil
 }

@@ -13,8 +13,8 @@ import (
 // fallBack prepares a request after a step of the engine's own has failed: by replaying the decisions
 // that are known to be committed and making no new ones, else by the client's own bytes. These are
 // right as long as nothing was decided that the model's thinking is bound to.
-func (a *arrival) fallBack(fault error) (*Prepared, error) {
-	l := longest(a.e.finder.Cache.From(a.who), a.prompt)
+func (a *incoming) fallBack(fault error) (*Prepared, error) {
+	l := longest(a.e.finder.Cache.From(a.start), a.prompt)
 	if l == nil || a.observed() {
 		return &Prepared{Body: a.req.Body, Fault: fault}, nil
 	}
@@ -46,7 +46,7 @@ func longest(ls []*match.Stored, r *match.Prompt) *match.Stored {
 
 // original prepares the client's own bytes for a conversation whose decisions cannot be replayed.
 // Thinking that was written on top of them is left out where that is legal.
-func (a *arrival) original(l *match.Stored, fault error) (*Prepared, error) {
+func (a *incoming) original(l *match.Stored, fault error) (*Prepared, error) {
 	p := &Prepared{Body: a.req.Body, Fault: fault}
 	c := a.prompt.Doc.Conversation
 	in, set := a.input(&match.Match{Relation: match.Begins, Entries: match.Unknown(len(a.prompt.Spine))}, &plan.Meter{}, plan.Demand{})

@@ -76,7 +76,7 @@ func (e *Engine) archive(p *Prepared, res Response) {
 	if f.Answered() {
 		p.learnMarkers(billed, f.Terms())
 	}
-	(&verdict{e, p.out.Draft}).answered(res)
+	(&learner{e, p.out.Draft}).answered(res)
 	f.Out = p.out.Copy() // the archive brings it up to date, and the caller may still look at its own
 	if !e.queue.Add(p.out.Start, f) {
 		e.purse.Release(held)

@@ -16,12 +16,12 @@ import (
 // behind the answer to a request, and nobody waits for it but Close. One conversation is told of several times in a cycle: the
 // Flusher sees to it that a cycle is flushed once.
 type Flusher interface {
-	Flush(ctx context.Context, o *Occasion) error
+	Flush(ctx context.Context, o *FlushRequest) error
 }
 
-// An Occasion is a conversation that will be poured soon, has just been poured before anybody was told, or has been
+// A FlushRequest is a conversation that will be poured soon, has just been poured before anybody was told, or has been
 // closed by its program. Nothing of it may be changed.
-type Occasion struct {
+type FlushRequest struct {
 	Conversation store.Key
 	Project      string
 	Cycle        int // checkpoints that the conversation had: the first cycle is 0
@@ -78,10 +78,10 @@ func (f *flushes) tell(p *Prepared, res *Response, size int, poured bool) {
 }
 
 // occasionOf returns what a flusher is told of a request. One that was poured is told of as it would have been sent otherwise.
-func occasionOf(p *Prepared, res *Response, size int, poured bool) (*Occasion, error) {
+func occasionOf(p *Prepared, res *Response, size int, poured bool) (*FlushRequest, error) {
 	dr := p.out.Draft
 	in := dr.Input
-	o := &Occasion{
+	o := &FlushRequest{
 		Conversation: store.Key{Tenant: in.Start.Tenant, ID: p.Conversation}, Project: in.Project, Cycle: in.Checkpoints(),
 		Dialect: in.Prompt.Dialect, Upstream: in.Upstream, Model: in.Model, Preset: dr.Preset,
 		Sent: p.Body, Betas: slices.Concat(in.Betas, p.Betas), Answer: res.Content, Tokens: size, View: dr.View,

@@ -14,15 +14,15 @@ import (
 	"github.com/decantdev/decant/provider"
 )
 
-// A verdict is drawn from how the provider has dealt with a draft.
-type verdict struct {
+// A learner is drawn from how the provider has dealt with a draft.
+type learner struct {
 	*Engine
 	dr *plan.Draft
 }
 
 // answered remembers what an answer says about the account: that it answers at all, that it does not mind
 // an edit in front of bound thinking, and whether it leaves out of the prompt what it was asked to.
-func (v *verdict) answered(res Response) {
+func (v *learner) answered(res Response) {
 	in := v.dr.Input
 	who := &plan.Account{Upstream: plan.AccountName(in.Upstream), Organization: res.Organization}
 	if v.dr.Outcome.Route == plan.RouteProbe {
@@ -47,7 +47,7 @@ func (v *verdict) answered(res Response) {
 }
 
 // refused remembers what a refusal says about the account.
-func (v *verdict) refused(f plan.Demand, r dialect.Refusal) {
+func (v *learner) refused(f plan.Demand, r dialect.Refusal) {
 	in := v.dr.Input
 	who := in.Account(&v.dr.Meter, v.dr.Preset)
 	switch {
@@ -72,7 +72,7 @@ func (v *verdict) refused(f plan.Demand, r dialect.Refusal) {
 }
 
 // ruled reports whether a refusal about a topic is about rules of ours: where it names the clearing that the request asks for, it is not.
-func (v *verdict) ruled(t dialect.Topic) bool {
+func (v *learner) ruled(t dialect.Topic) bool {
 	c, _ := v.dr.Clearing()
 	r := v.dr.Rules()
 	return r.Any() && (t == dialect.Compacting || c == nil || r.Clears())
@@ -80,7 +80,7 @@ func (v *verdict) ruled(t dialect.Topic) bool {
 
 // uncompacted remembers that the provider does not write summaries with the model, or does not take them back, if that is
 // what it says. Otherwise the refusal is about this one.
-func (v *verdict) uncompacted(text string) {
+func (v *learner) uncompacted(text string) {
 	in := v.dr.Input
 	if d, ok := in.Prompt.Dialect.(dialect.Compacter); !ok || !d.NoCompaction(text) {
 		return
@@ -93,7 +93,7 @@ func (v *verdict) uncompacted(text string) {
 const mostMissed = 2
 
 // disagrees says how an answer shows that the prompt was not edited as it was asked for, empty when it does not.
-func (v *verdict) disagrees(c dialect.ProviderClearing, res Response, missed int) string {
+func (v *learner) disagrees(c dialect.ProviderClearing, res Response, missed int) string {
 	switch {
 	case res.Editing && res.Cleared != c.Results():
 		return fmt.Sprintf("%d results were cleared instead of %d", res.Cleared, c.Results())
@@ -107,14 +107,14 @@ func (v *verdict) disagrees(c dialect.ProviderClearing, res Response, missed int
 
 // unedited reports whether a prompt of n tokens, as the provider has counted them, is the whole of what was sent
 // rather than the view. What is estimated may be twice as large, by framing, escapes or another vocabulary.
-func (v *verdict) unedited(n int) bool {
+func (v *learner) unedited(n int) bool {
 	reported, estimated := v.expected()
 	gap, err := v.gap()
 	return err == nil && reported > 0 && n > reported+estimated+max(gap/2, estimated)
 }
 
 // gap returns the estimated tokens that the provider is to leave out of what is sent.
-func (v *verdict) gap() (int, error) {
+func (v *learner) gap() (int, error) {
 	sent, err := v.dr.Sent()
 	if err != nil {
 		return 0, err
@@ -124,7 +124,7 @@ func (v *verdict) gap() (int, error) {
 
 // expected returns the tokens that the view must have: what was reported of the request before, and an estimate
 // of what has come since. The report is 0 when there is none: its answer may not have been archived yet.
-func (v *verdict) expected() (reported, estimated int) {
+func (v *learner) expected() (reported, estimated int) {
 	in := v.dr.Input
 	m := &v.dr.Meter
 	if m.Length == 0 || m.Length > len(in.Match.State.Chain) || in.Match.Relation != match.Continues || len(in.Match.State.Decisions)-len(v.dr.Made) != m.Decisions {
@@ -145,7 +145,7 @@ func (v *verdict) expected() (reported, estimated int) {
 
 // missed returns how many answers in a row have not found in the cache what the one before had left there of an
 // edited prompt.
-func (v *verdict) missed(u decant.Usage) int {
+func (v *learner) missed(u decant.Usage) int {
 	in := v.dr.Input
 	m := in.Match
 	life, was := cost.LongestLife(in.Conv), v.dr.Meter.Usage

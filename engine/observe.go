@@ -16,11 +16,11 @@ import (
 
 // An observer plans what would be done about a request that is only observed.
 type observer struct {
-	*arrival
+	*incoming
 	out *book.Outgoing
 }
 
-// plan plans what would be done about a request and leaves it as it is. Like arrival.try it reports whether the
+// plan plans what would be done about a request and leaves it as it is. Like incoming.try it reports whether the
 // conversation must be looked at anew first.
 func (o *observer) plan(ctx context.Context) (p *Prepared, behind bool, err error) {
 	x, fault := o.shadow(ctx)

@@ -67,14 +67,14 @@ func unread(e *Engine, req *Request, err error) (*Prepared, error) {
 }
 
 // send prepares the request, and holds back what it may cost before it leaves.
-func (a *arrival) send(ctx context.Context) (*Prepared, error) {
+func (a *incoming) send(ctx context.Context) (*Prepared, error) {
 	p, err := a.prepare(ctx, plan.Demand{})
 	if err != nil {
 		if p, err = a.fallBack(err); err != nil {
 			return nil, err
 		}
 	}
-	p.arrival, p.ending = a, new(ending)
+	p.incoming, p.ending = a, new(ending)
 	if p.out != nil && !a.req.Count && !a.observed() && len(a.e.budgets(a.req.Budgets)) > 0 {
 		r := p.out.Reservation(p.Conversation)
 		if err := a.e.reserve(ctx, r); err != nil {
@@ -89,7 +89,7 @@ func (a *arrival) send(ctx context.Context) (*Prepared, error) {
 
 // leaves notes that a prepared request is on its way, in place of the form that was before.
 func (e *Engine) leaves(p *Prepared) {
-	if p.out == nil || p.arrival.req.Count {
+	if p.out == nil || p.incoming.req.Count {
 		return
 	}
 	if f := e.flights.Enter(p.out.Match, p.out.Stored(), e.opts.Now()); f != nil {
@@ -102,7 +102,7 @@ func (e *Engine) leaves(p *Prepared) {
 // nothing is decided for good that cannot be written. It reports whether the conversation must be looked at anew before it is
 // poured: an earlier request has been archived since, or was about to be. One that others have moved on meanwhile is
 // store.ErrConflict.
-func (a *arrival) try(ctx context.Context, force plan.Demand) (p *Prepared, behind bool, err error) {
+func (a *incoming) try(ctx context.Context, force plan.Demand) (p *Prepared, behind bool, err error) {
 	m, err := a.match(ctx)
 	if err != nil {
 		return nil, false, err
@@ -128,7 +128,7 @@ func (a *arrival) try(ctx context.Context, force plan.Demand) (p *Prepared, behi
 		return nil, false, err
 	}
 	if err := a.e.ledger.Announce(ctx, out); err != nil { // others will think that it was given up; the answer finds its place all the same
-		a.e.note(err)
+		a.e.logError(err)
 	}
 	p = preparedOf(out, body)
 	p.Fault = fault
@@ -138,14 +138,14 @@ func (a *arrival) try(ctx context.Context, force plan.Demand) (p *Prepared, behi
 
 // prepare makes one attempt after the other until no other request comes in between, or the request has been kept
 // waiting for as long as it may. A panic in it is a fault like any other: the client's request goes out all the same.
-func (a *arrival) prepare(ctx context.Context, force plan.Demand) (p *Prepared, err error) {
+func (a *incoming) prepare(ctx context.Context, force plan.Demand) (p *Prepared, err error) {
 	defer a.e.caught(&err)
 	ctx = a.e.deadlines.Begin(ctx, force.Again)
 	for n := range maxTries {
 		p, behind, err := a.try(ctx, force)
 		switch {
-		case behind && a.e.deadlines.Lost(ctx):
-			a.e.deadlines.Block()
+		case behind && a.e.deadlines.Expired(ctx):
+			a.e.deadlines.MarkBusy()
 			return nil, fmt.Errorf("archives of the conversation have not ended in time (tried %d times): %w", n+1, store.ErrBusy)
 		case !behind && !errors.Is(err, store.ErrConflict):
 			return p, err

@@ -18,7 +18,7 @@ type Prepared struct {
 	Report       Report
 	Fault        error // what of Decant's own failed, nil when nothing did
 
-	arrival  *arrival       // what it was made from, nil: it could not be read
+	incoming *incoming      // what it was made from, nil: it could not be read
 	out      *book.Outgoing // nil: nothing is known about the conversation
 	ending   *ending        // what ends with the request, the same for all its forms
 	passes   decant.Usage   // of summaries behind which the model has paused before it answered
@@ -29,10 +29,10 @@ type Prepared struct {
 // Footprint returns about how many bytes a prepared request takes in memory until it is finished, besides its
 // bodies: as it was read, and as it is sent.
 func (p *Prepared) Footprint() int64 {
-	if p.arrival == nil {
+	if p.incoming == nil {
 		return 0
 	}
-	return 2 * int64(match.Footprint(nil, len(p.arrival.prompt.Blocks)))
+	return 2 * int64(match.Footprint(nil, len(p.incoming.prompt.Blocks)))
 }
 
 // Poor returns the checkpoint that is new and says less than its preset asks of a record, nil when there is
@@ -106,7 +106,7 @@ type Planned struct {
 	Risk      int // facts that were in the view before the pour and would not have been after it
 }
 
-// preparedOf returns what is sent for the ticket, in a body.
+// preparedOf returns what is sent, in a body.
 func preparedOf(out *book.Outgoing, body []byte) *Prepared {
 	m := out.Match
 	out.Send()

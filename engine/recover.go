@@ -23,17 +23,17 @@ const (
 // because thinking in it is bound to another conversation. It returns false when the refusal is about
 // something else, or when there is no other form: then it is the client's.
 func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []byte) (*Prepared, bool) {
-	if p.arrival == nil {
+	if p.incoming == nil {
 		return nil, false // it could not be read
 	}
-	refused := p.arrival.prompt.Dialect.ReadRefusal(status, body)
+	refused := p.incoming.prompt.Dialect.ReadRefusal(status, body)
 	f := demandOf(refused)
 	if tried := p.tried(); tried != "" && status == http.StatusBadRequest && f.Reason != policy.Overflow {
 		f = plan.Demand{Reason: policy.Refusal, Tried: tried} // whatever it is about: the client did not send that
 	}
 	f.Unedit = refused.Topic == dialect.Editing && p.clears() || refused.Topic == dialect.Compacting && (p.summarised() || p.ruled()) || refused.Topic == dialect.Editing && p.ruled()
 	f.Topic = refused.Topic
-	if f.Reason == "" && !f.Unedit || p.recovers >= limit(f.Reason) || e.opts.mode(p.arrival.req) != Manage || p.arrival.req.Count {
+	if f.Reason == "" && !f.Unedit || p.recovers >= limit(f.Reason) || e.opts.mode(p.incoming.req) != Manage || p.incoming.req.Count {
 		return nil, false
 	}
 	f.Again = true
@@ -43,14 +43,14 @@ func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []by
 	if f.Tried == plan.RouteFold {
 		return nil, false // that was the form that is always legal
 	}
-	(&verdict{e, p.out.Draft}).refused(f, refused)
+	(&learner{e, p.out.Draft}).refused(f, refused)
 	measure(&f, p, status)
-	next, err := p.arrival.prepare(ctx, f)
+	next, err := p.incoming.prepare(ctx, f)
 	if err == nil && next.Report.Reason == "" {
 		err = next.Fault
 	}
 	if err != nil || next.Report.Reason == "" && (!f.Unedit || next.asksAgain(p, refused.Topic)) {
-		e.note(err)
+		e.logError(err)
 		return nil, false
 	}
 	return p.follow(next), true
@@ -98,12 +98,12 @@ func (p *Prepared) asksAgain(refused *Prepared, topic dialect.Topic) bool {
 // ruled reports whether the prepared request gives the provider rules for its prompt.
 func (p *Prepared) ruled() bool { return p.out != nil && p.out.Rules().Any() }
 
-// retry prepares once more, with more patience, what went out as the client sent it because the
+// retry prepares once more, with more time, what went out as the client sent it because the
 // store did not answer: the refusal is most likely about what was decided before.
 func (p *Prepared) retry(ctx context.Context) (*Prepared, bool) {
-	next, err := p.arrival.prepare(ctx, plan.Demand{Again: true})
+	next, err := p.incoming.prepare(ctx, plan.Demand{Again: true})
 	if err != nil || bytes.Equal(next.Body, p.Body) {
-		p.arrival.e.note(err)
+		p.incoming.e.logError(err)
 		return nil, false
 	}
 	return p.follow(next), true
@@ -111,8 +111,8 @@ func (p *Prepared) retry(ctx context.Context) (*Prepared, bool) {
 
 // follow makes next the successor of p, which was refused.
 func (p *Prepared) follow(next *Prepared) *Prepared {
-	e := p.arrival.e
-	next.arrival, next.ending, next.recovers = p.arrival, p.ending, p.recovers+1
+	e := p.incoming.e
+	next.incoming, next.ending, next.recovers = p.incoming, p.ending, p.recovers+1
 	e.leaves(next)
 	return next
 }
@@ -169,7 +169,7 @@ func (e *Engine) Paused(ctx context.Context, p *Prepared, res Response) (*Prepar
 	if !p.Pauses() || res.Status/100 != 2 {
 		return nil, nil
 	}
-	s, paused := p.arrival.prompt.Dialect.(dialect.Pauser).Paused(res.Content) // no other dialect pauses
+	s, paused := p.incoming.prompt.Dialect.(dialect.Pauser).Paused(res.Content) // no other dialect pauses
 	if !paused && !res.Broken {
 		return nil, nil
 	}
@@ -179,9 +179,9 @@ func (e *Engine) Paused(ctx context.Context, p *Prepared, res Response) (*Prepar
 		f.Summary, f.Unpause = nil, true
 		e.log.Warn("the model has paused without a summary, so the conversation is poured without it", "conversation", p.Conversation, "stop", fmt.Sprintf("%.40q", res.Stop))
 	}
-	next, err := p.arrival.prepare(ctx, f)
+	next, err := p.incoming.prepare(ctx, f)
 	if err != nil {
-		if next, err = p.arrival.fallBack(err); err != nil {
+		if next, err = p.incoming.fallBack(err); err != nil {
 			return nil, err
 		}
 	}

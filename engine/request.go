@@ -73,10 +73,10 @@ func (p *Prepared) Billed(res Response) decant.Usage {
 
 // markers returns the cache markers of ours in the request, nil where none are for us to add.
 func (p *Prepared) markers() *plan.AddedMarkers {
-	if p.arrival == nil {
+	if p.incoming == nil {
 		return nil
 	}
-	return p.arrival.marks
+	return p.incoming.marks
 }
 
 // learnMarkers lets the engine know what cache markers of ours have brought.
@@ -86,7 +86,7 @@ func (p *Prepared) learnMarkers(u decant.Usage, at cost.Terms) {
 		return
 	}
 	in := p.out.Input
-	p.arrival.e.autoCache.Learn(x, u, in.Fixed, func(u decant.Usage) float64 { return in.Price(u, at).USD() })
+	p.incoming.e.autoCache.Learn(x, u, in.Fixed, func(u decant.Usage) float64 { return in.Price(u, at).USD() })
 }
 
 // charged is Billed for the pass that wrote the answer.

@@ -14,14 +14,14 @@ import (
 // called by several goroutines.
 type Watcher interface {
 	// Poured is told of each pour that was committed, and of each that should have been made and was not as wanted.
-	Poured(*Pouring)
+	Poured(*PourEvent)
 
 	// Warned is told once, of each day, month, tenant or conversation, that most of a budget is spent.
 	Warned(budget.Warning)
 }
 
-// A Pouring is a pour as people are told of it.
-type Pouring struct {
+// A PourEvent is a pour as people are told of it.
+type PourEvent struct {
 	Key     store.Key // of the conversation
 	Session string    // of the client, empty when it names none
 	Preset  *preset.Preset
@@ -74,9 +74,9 @@ func foldOf(p *Prepared) *decant.Checkpoint {
 }
 
 // pouringOf returns what there is to tell of a request that was prepared.
-func pouringOf(p *Prepared) *Pouring {
+func pouringOf(p *Prepared) *PourEvent {
 	in, o := p.out.Input, &p.out.Outcome
-	x := &Pouring{
+	x := &PourEvent{
 		Key: store.Key{Tenant: in.Start.Tenant, ID: p.Conversation}, Session: in.Start.Session, Preset: p.out.Preset,
 		Reason: o.Reason, Route: o.Route, Before: o.Before, After: o.After, Threshold: p.out.Limits.Trigger, Window: in.Model.Window,
 		Decisions: p.Report.Decisions, Checkpoint: decant.CheckpointIn(p.Report.Decisions), Err: o.Unused,

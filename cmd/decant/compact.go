@@ -56,7 +56,7 @@ func (c *compactCmd) Run(s *streams) error {
 
 // tell prints the lines that the preset has for a compaction.
 func (r *compaction) tell(s *streams) {
-	x := &engine.Pouring{
+	x := &engine.PourEvent{
 		Preset: r.preset, Before: r.plan.Before.Messages + r.plan.Before.Fixed, After: r.plan.After.Messages + r.plan.After.Fixed,
 		Checkpoint: decant.CheckpointIn(r.plan.Decisions),
 	}

@@ -9,7 +9,9 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/dialect/index"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/batch"
 	"github.com/decantdev/decant/internal/triage/investigate"
 	"github.com/decantdev/decant/internal/triage/rounds"
 	"github.com/decantdev/decant/provider"
@@ -157,12 +159,12 @@ type enginePayer struct {
 	tenant  string
 }
 
-func (p *enginePayer) prepare(ctx context.Context, items []provider.BatchItem) (*engine.Batch, error) {
-	r := &engine.BatchRequest{Tenant: p.tenant}
+func (p *enginePayer) prepare(ctx context.Context, items []provider.BatchItem) (*batch.Batch, error) {
+	r := &batch.Request{Dialect: index.Default, Tenant: p.tenant}
 	for i := range items {
 		r.Items = append(r.Items, dialect.BatchItem{ID: items[i].ID, Params: items[i].Body})
 	}
-	return p.engine.PrepareBatch(ctx, r)
+	return p.engine.Batches().Prepare(ctx, r)
 }
 
 func (p *enginePayer) Submit(ctx context.Context, items []provider.BatchItem) (*provider.Batch, error) {
@@ -187,7 +189,7 @@ func (p *enginePayer) Found(ctx context.Context, id string, items []provider.Bat
 }
 
 func (p *enginePayer) Settle(ctx context.Context, id string, _ []provider.BatchItem, _ []provider.BatchResult) error {
-	return p.engine.UnbookBatch(ctx, p.tenant, id)
+	return p.engine.Batches().Unbook(ctx, p.tenant, id)
 }
 
 // Batch says how the run is done in batches, nil: it is not.

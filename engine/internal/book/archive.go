@@ -98,7 +98,7 @@ func (a *archiver) try() (err error) {
 	return a.record(ctx, ev)
 }
 
-// rebase finds the ticket's place anew if its conversation has moved on since it was looked for, or
+// rebase finds the place of what was sent anew if its conversation has moved on since it was looked for, or
 // was created by another request. What has been sent stays as it was.
 func (a *archiver) rebase(ctx context.Context) error {
 	out := a.out
@@ -126,7 +126,7 @@ func (a *archiver) rebase(ctx context.Context) error {
 	return nil
 }
 
-// stands reports whether the ticket's place needs not be looked for anew. A commit finds out by itself
+// stands reports whether the place need not be looked for anew. A commit finds out by itself
 // whether the store has moved on; where there is nothing to commit it must be asked, because another
 // process may have replaced what the request has in common with the conversation.
 func (a *archiver) stands(ctx context.Context) bool {
@@ -280,7 +280,7 @@ func (a *archiver) record(ctx context.Context, ev store.Events) error {
 		}
 		err = a.Store.Record(ctx, m.Stored.Key, &ev)
 	}
-	a.Deadlines.Judge(err)
+	a.Deadlines.Observe(err)
 	if err != nil {
 		return fmt.Errorf("record answer: %w", err)
 	}

@@ -48,13 +48,13 @@ type committer struct {
 //
 // It stores what was decided together with the blocks that it decided about, before any
 // byte of it leaves. Without decisions there is nothing to do yet: the archive follows when the
-// request has been answered. It waits for the store only as long as the request's patience lasts, also with a pour that
+// request has been answered. It waits for the store only as long as the request may wait, also with a pour that
 // is necessary: when the provider refuses what leaves without it, the request is prepared anew with more.
 func (l *Ledger) Commit(ctx context.Context, out *Outgoing) error {
 	if len(out.Made) == 0 || out.Count {
 		return nil
 	}
-	ctx, cancel := l.Deadlines.Waiting(ctx)
+	ctx, cancel := l.Deadlines.ForStore(ctx)
 	defer cancel()
 	b := out.Batch()
 	if err := (&committer{l, out}).store(ctx, b); err != nil {
@@ -69,7 +69,7 @@ func (l *Ledger) Commit(ctx context.Context, out *Outgoing) error {
 // store commits a batch and brings the cached line up to date.
 func (c *committer) store(ctx context.Context, b *store.Batch) error {
 	version, err := c.Store.Commit(ctx, b)
-	c.Deadlines.Judge(err)
+	c.Deadlines.Observe(err)
 	if errors.Is(err, store.ErrNotFound) && c.out.Match.Stored != nil { // collected since it was read
 		c.Finder.Cache.Forget(c.out.Match.Stored.Key)
 		return fmt.Errorf("commit: %w: %w", err, store.ErrConflict)
@@ -80,7 +80,7 @@ func (c *committer) store(ctx context.Context, b *store.Batch) error {
 	return c.stored(ctx, b, version)
 }
 
-// stored makes the ticket one about the state that its commit made.
+// stored brings what was sent up to the state that its commit made.
 func (c *committer) stored(ctx context.Context, b *store.Batch, version int64) error {
 	out := c.out
 	in, m := out.Input, out.Match
@@ -141,7 +141,7 @@ func (l *Ledger) Announce(ctx context.Context, out *Outgoing) error {
 		return err
 	}
 	r := store.Request{ID: out.Announced, Time: in.Now().UTC(), Version: m.State.Version, Length: len(m.State.Chain), API: in.Prompt.API(), Model: in.Conv.Model, Fixed: in.Conv.Fixed.Version}
-	ctx, cancel := l.Deadlines.Waiting(ctx)
+	ctx, cancel := l.Deadlines.ForStore(ctx)
 	defer cancel()
 	if err := l.Store.Record(ctx, m.Stored.Key, &store.Events{Requests: []store.Request{r}}); err != nil {
 		return fmt.Errorf("note that a request is tried again: %w", err)

@@ -12,8 +12,8 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// A Ticket is what was sent for a query, or is about to be: the only thing that Finish gets. Its archive brings it up to
-// date with what has become of the conversation since; nothing else looks at it then.
+// An Outgoing is what was sent for a request, or is about to be: a draft with what its archive needs when the answer comes.
+// The archive works on a copy, and brings that up to date with what has become of the conversation since.
 type Outgoing struct {
 	*plan.Draft
 	ID        string            // of the conversation that the request begins
@@ -25,7 +25,7 @@ type Outgoing struct {
 	State     State
 }
 
-// A State is how far a ticket has come: forward only, but for one that has lost its place in the store.
+// A State is how far an outgoing request has come: forward only, but for one that has lost its place in the store.
 type State uint8
 
 // The states.
@@ -44,7 +44,7 @@ func (out *Outgoing) Try() { out.State = max(out.State, Tried) }
 // Lose notes that what the request brought is not in the store any longer: another process has replaced it.
 func (out *Outgoing) Lose() { out.State, out.ID = Tried, "" }
 
-// Of returns the ticket of what a draft has become. It shares nothing with it that changes.
+// Of returns what is sent for a draft. It shares nothing with it that changes.
 func Of(dr *plan.Draft) *Outgoing {
 	out := &Outgoing{Draft: dr.Copy()}
 	if out.Input = dr.WithOwnMatch(); out.Match.State != nil {
@@ -114,7 +114,7 @@ func (out *Outgoing) Current() bool {
 	return out.Decided == len(m.State.Decisions)
 }
 
-// LeaveAlone makes the ticket one that sends the client's own bytes, whatever was decided about them.
+// LeaveAlone sends the client's own bytes, whatever was decided about them.
 func (out *Outgoing) LeaveAlone() {
 	if len(out.InForce) > 0 {
 		out.Decided = -1 // what is reported will not be about the view that they make
@@ -146,7 +146,7 @@ func (out *Outgoing) Base() int {
 	return in.Match.Leaves()
 }
 
-// EntriesFrom returns the index of the first atom that a commit has to add.
+// EntriesFrom returns the index of the first block that a commit has to add.
 func (out *Outgoing) EntriesFrom() int {
 	in, m := out.Input, out.Match
 	if m.Stored == nil || !in.Refs.Fits {
@@ -165,7 +165,7 @@ func (out *Outgoing) EntriesFrom() int {
 	return from
 }
 
-// Batch returns the commit of everything that is new in the ticket.
+// Batch returns the commit of everything that is new.
 func (out *Outgoing) Batch() *store.Batch {
 	in, m := out.Input, out.Match
 	b := &store.Batch{Time: in.Now().UTC(), Decisions: out.Made, Head: out.head()}
@@ -231,7 +231,7 @@ func (out *Outgoing) outgrown() (ds []decant.Decision) {
 	return ds
 }
 
-// entry adds the i-th atom to a batch.
+// entry adds the i-th block to a batch.
 func (out *Outgoing) entry(b *store.Batch, i int) {
 	in := out.Input
 	at := &in.Prompt.Blocks[i]
@@ -260,7 +260,7 @@ func bring(b *store.Batch, content []byte, h decant.Hash) {
 	b.Blobs, b.Hashes = append(b.Blobs, content), append(b.Hashes, h)
 }
 
-// chainAt returns the hash of the chain up to and with the i-th atom.
+// chainAt returns the hash of the chain up to and with the i-th block.
 func (out *Outgoing) chainAt(i int) decant.Hash {
 	in := out.Input
 	lo, hi := 0, len(in.Prompt.Spine)

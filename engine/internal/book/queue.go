@@ -17,7 +17,7 @@ type Item interface {
 	Begins(next *match.Prompt) bool // whether a request begins with the one that was answered
 }
 
-// A Box holds the answers of all conversations. It is safe for concurrent use.
+// A Queue holds the answers of all conversations. It is safe for concurrent use.
 type Queue[T Item] struct {
 	Traffic
 	writing
@@ -32,7 +32,7 @@ type Queue[T Item] struct {
 	backlog backlog
 }
 
-// NewQueue returns a box for limit bytes, in which an item waits for delay at most while requests keep coming. write stores
+// NewQueue returns a queue for limit bytes, in which an item waits for delay at most while requests keep coming. write stores
 // items of one conversation; start begins what calls it, in the background. tell is told, each once, that there is no
 // room left, and how many items were lost when half of it is free again.
 func NewQueue[T Item](limit int, delay time.Duration, write func([]T), start func(func()), tell func(full bool, lost int)) *Queue[T] {
@@ -43,7 +43,7 @@ func NewQueue[T Item](limit int, delay time.Duration, write func([]T), start fun
 // store can follow at all. See backlog for when it cannot.
 const mostPending = 64 << 20
 
-// A queue holds the answers in one conversation that are to be archived.
+// A line holds the answers in one conversation that are to be archived.
 type line[T Item] struct {
 	waiting    []T
 	writing    []T           // taken from there
@@ -58,7 +58,7 @@ func newLine[T Item]() *line[T] {
 	return &line[T]{wake: make(chan struct{}, 1), progressed: make(chan struct{})}
 }
 
-// startNow makes the archive of what waits begin. The box is locked.
+// startNow makes the archive of what waits begin. The queue is locked.
 func (q *line[T]) startNow() {
 	if q.wanted == q.added {
 		return
@@ -80,7 +80,7 @@ func (b *Queue[T]) Add(s match.Start, f T) bool {
 	return kept
 }
 
-// add adds an item. If it is the first of its conversation it returns the queue: then somebody has to write it.
+// add adds an item. If it is the first of its conversation it returns the line: then somebody has to write it.
 func (b *Queue[T]) add(s match.Start, f T) (*line[T], bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -100,7 +100,7 @@ func (b *Queue[T]) add(s match.Start, f T) (*line[T], bool) {
 	return first, true
 }
 
-// startAll makes all archives begin. The box is locked.
+// startAll makes all archives begin. The queue is locked.
 func (b *Queue[T]) startAll() {
 	for _, q := range b.of {
 		q.startNow()
@@ -114,7 +114,7 @@ func (b *Queue[T]) Flush() {
 	b.startAll()
 }
 
-// pressed reports whether some of a queue must not wait any longer.
+// pressed reports whether some of a line must not wait any longer.
 func (b *Queue[T]) pressed(q *line[T]) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -130,7 +130,7 @@ func (b *Queue[T]) take(q *line[T]) []T {
 	return fs
 }
 
-// done notes that what was taken from a queue was written, and ends the queue if there is no more: then it
+// done notes that what was taken from a line was written, and ends the line if there is no more: then it
 // reports true.
 func (b *Queue[T]) done(s match.Start, q *line[T]) bool {
 	b.mu.Lock()
@@ -212,7 +212,7 @@ func (b *Queue[T]) Size() (bytes, lost int) {
 	return b.bytes, b.backlog.lost
 }
 
-// writeAll writes the items of a queue until there are none left, as many at once as wait.
+// writeAll writes the items of a line until there are none left, as many at once as wait.
 func (b *Queue[T]) writeAll(s match.Start, q *line[T]) {
 	for {
 		b.waitForQuiet(q)
@@ -230,7 +230,7 @@ func (b *Queue[T]) writeAll(s match.Start, q *line[T]) {
 // quiet is how long no request must have come before items are written that could still wait.
 const quiet = 50 * time.Millisecond
 
-// waitForQuiet returns when a queue should be written: requests leave time for it, it has waited for as long as it may, or
+// waitForQuiet returns when a line should be written: requests leave time for it, it has waited for as long as it may, or
 // somebody waits for it.
 func (b *Queue[T]) waitForQuiet(q *line[T]) {
 	end := time.Now().Add(b.delay)
@@ -306,7 +306,7 @@ type backlog struct {
 }
 
 // room reports whether an answer that takes n bytes may wait beside others that take used. One that is alone may.
-// The box is locked.
+// The queue is locked.
 func (b *backlog) room(used, n int) bool {
 	if used == 0 || used+n <= b.limit {
 		return true

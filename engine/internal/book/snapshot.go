@@ -15,7 +15,7 @@ import (
 	"github.com/decantdev/decant/policy"
 )
 
-// A Sight is how a request stood to its conversation when it was sent, as far as what it cost depends on
+// A Snapshot is how a request stood to its conversation when it was sent, as far as what it cost depends on
 // that: by the time its answer is booked, others may have moved the conversation on. Amounts are estimates.
 type Snapshot struct {
 	Prompt    cost.Prompt // as the client sent it
@@ -38,7 +38,7 @@ type Sent struct {
 	Edited string // the first block that the client has changed, "m12, block 2"; empty: it has not
 }
 
-// snapshotOf returns the sight of a request that is decided about and not committed yet.
+// snapshotOf returns the snapshot of a request that is decided about and not committed yet.
 func snapshotOf(dr *plan.Draft) *Snapshot {
 	in, m := dr.Input, dr.Match
 	s := &Snapshot{Lacks: policy.LeftOut(dr.InForce, dr.Made), Changed: in.Switched(), Pause: dr.Idle(), Grows: m.Relation == match.Continues || m.Relation == match.Returns}
@@ -79,7 +79,7 @@ func (w *walk) firstEdited() (first decant.Ref) {
 	return first
 }
 
-// A walk goes over a client's prompt and notes in a sight how many tokens stand before what matters.
+// A walk goes over a client's prompt and notes in a snapshot how many tokens stand before what matters.
 type walk struct {
 	dr     *plan.Draft
 	see    *Snapshot
@@ -160,12 +160,12 @@ func (w *walk) messages() {
 	w.mark(p.Tokens, in.Conv.Cache)
 }
 
-// numbered returns the transcript reference of an atom.
+// numbered returns the transcript reference of a block.
 func (w *walk) numbered(at *match.Block) decant.Ref {
 	return w.dr.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
 }
 
-// counted returns the tokens of the i-th atom: as counted, or as stored with its entry in the chain, so
+// counted returns the tokens of the i-th block: as counted, or as stored with its entry in the chain, so
 // that what is known is not counted again.
 func (w *walk) counted(i, entry int) int {
 	in, m := w.dr.Input, w.dr.Match

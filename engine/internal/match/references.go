@@ -49,7 +49,7 @@ type renumbering struct{ *refs.Map }
 func (n renumbering) renumber(r *Prompt, p *Match) {
 	n.Same = false
 	n.Back, n.Index = map[decant.Ref]decant.Ref{}, map[int]int{}
-	entry := map[int]int{} // atom to entry
+	entry := map[int]int{} // block to entry
 	for i, k := range p.Entries {
 		if k >= 0 {
 			entry[r.Spine[i]] = k

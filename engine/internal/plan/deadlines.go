@@ -15,29 +15,29 @@ const (
 	BusyWait = 50 * time.Millisecond // how long requests wait for it meanwhile
 )
 
-// A Patience is how long requests may be kept waiting for what they can do without.
+// Deadlines are how long requests may be kept waiting for what they can do without.
 type Deadlines struct {
 	Least, Most time.Duration // of a request, and of one that was refused before
 
 	busy atomic.Int64 // until when the store is taken for busy, in nanoseconds since 1970; 0: it is free
 }
 
-// Block notes that somebody has waited for the store in vain.
-func (p *Deadlines) Block() { p.busy.Store(time.Now().Add(busyFor).UnixNano()) }
+// MarkBusy notes that somebody has waited for the store in vain.
+func (d *Deadlines) MarkBusy() { d.busy.Store(time.Now().Add(busyFor).UnixNano()) }
 
 // blocked reports whether the store is taken for busy.
-func (p *Deadlines) blocked() bool {
-	until := p.busy.Load()
+func (d *Deadlines) blocked() bool {
+	until := d.busy.Load()
 	return until != 0 && time.Now().UnixNano() < until
 }
 
-// Judge notes what the end of a write says about the store.
-func (p *Deadlines) Judge(err error) {
+// Observe notes what the end of a write says about the store.
+func (d *Deadlines) Observe(err error) {
 	switch {
 	case errors.Is(err, store.ErrBusy):
-		p.Block()
-	case err == nil && p.busy.Load() != 0:
-		p.busy.Store(0)
+		d.MarkBusy()
+	case err == nil && d.busy.Load() != 0:
+		d.busy.Store(0)
 	}
 }
 
@@ -51,38 +51,38 @@ type waitUntil struct {
 
 // Begin returns a context that knows until when a request may be kept waiting for what it can do without. One that
 // was refused before can wait longer, also for a store that is taken for busy.
-func (p *Deadlines) Begin(ctx context.Context, again bool) context.Context {
-	w := waitUntil{time.Now().Add(p.Least), again}
+func (d *Deadlines) Begin(ctx context.Context, again bool) context.Context {
+	w := waitUntil{time.Now().Add(d.Least), again}
 	if again {
-		w.until = time.Now().Add(p.Most)
+		w.until = time.Now().Add(d.Most)
 	}
 	return context.WithValue(ctx, waitKey{}, w)
 }
 
-// Optional returns a context for work that the request can do without: it ends with the request's patience. What comes
+// Optional returns a context for work that the request can do without: it ends when the request may wait no longer. What comes
 // after a long computation gets some time all the same, for a store that is free needs little.
-func (p *Deadlines) Optional(ctx context.Context) (context.Context, context.CancelFunc) {
+func (d *Deadlines) Optional(ctx context.Context) (context.Context, context.CancelFunc) {
 	w, ok := ctx.Value(waitKey{}).(waitUntil)
 	if !ok {
-		return context.WithTimeout(ctx, p.Least)
+		return context.WithTimeout(ctx, d.Least)
 	}
-	if t := time.Now().Add(p.Least / 2); w.until.Before(t) {
+	if t := time.Now().Add(d.Least / 2); w.until.Before(t) {
 		w.until = t
 	}
 	return context.WithDeadline(ctx, w.until)
 }
 
-// Waiting returns a context for what has to wait when the store is locked: commits, and archives of others. Reading
+// ForStore returns a context for what has to wait when the store is locked: commits, and archives of others. Reading
 // never does.
-func (p *Deadlines) Waiting(ctx context.Context) (context.Context, context.CancelFunc) {
-	if w, _ := ctx.Value(waitKey{}).(waitUntil); p.blocked() && !w.again {
-		return context.WithTimeout(ctx, min(p.Least, BusyWait))
+func (d *Deadlines) ForStore(ctx context.Context) (context.Context, context.CancelFunc) {
+	if w, _ := ctx.Value(waitKey{}).(waitUntil); d.blocked() && !w.again {
+		return context.WithTimeout(ctx, min(d.Least, BusyWait))
 	}
-	return p.Optional(ctx)
+	return d.Optional(ctx)
 }
 
-// Lost reports whether a request has lost its patience, or has to do without a store that is taken for busy.
-func (p *Deadlines) Lost(ctx context.Context) bool {
+// Expired reports whether a request may wait no longer, or has to do without a store that is taken for busy.
+func (d *Deadlines) Expired(ctx context.Context) bool {
 	w, ok := ctx.Value(waitKey{}).(waitUntil)
-	return ok && !time.Now().Before(w.until) || p.blocked() && !w.again
+	return ok && !time.Now().Before(w.until) || d.blocked() && !w.again
 }

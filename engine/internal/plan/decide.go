@@ -111,7 +111,7 @@ func (a *attempt) arrive(ctx context.Context) error {
 
 // awaited waits for archives of the conversation that are under way, and reports whether there were any.
 func (a *attempt) awaited(ctx context.Context) bool {
-	ctx, cancel := a.by.Deadlines.Waiting(ctx)
+	ctx, cancel := a.by.Deadlines.ForStore(ctx)
 	defer cancel()
 	return a.by.Wait(ctx, a.dr.Start)
 }

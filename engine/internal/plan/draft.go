@@ -37,7 +37,7 @@ type Draft struct {
 	NotWorth int    // pours of this draft that were not worth it
 }
 
-// NewDraft returns a draft under the decisions that are in force at a query's place, with some that are taken back there.
+// NewDraft returns a draft under the decisions that are in force at an input's place, with some that are taken back there.
 func NewDraft(in *Input, set *preset.Preset, m Meter, withdrawn []decant.Decision) (*Draft, error) {
 	dr := &Draft{Input: in, Preset: set, Meter: m, Withdrawn: withdrawn, InForce: in.Match.Applicable(in.Refs, withdrawn)}
 	dr.keepDropping()

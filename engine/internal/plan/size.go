@@ -145,7 +145,7 @@ func (in *Input) tokens(b *decant.Block) int {
 	return in.Estimator.Block(b)
 }
 
-// atomOf returns the index of the atom that a block of the view is, -1 when it is none or was changed.
+// atomOf returns the index of the block of the request that a block of the view is, -1 when it is none or was changed.
 func (in *Input) atomOf(b *decant.Block) int {
 	m := b.Ref.Message - 1
 	if !in.Refs.Same || b.Changed != "" || m < 0 || m >= len(in.Prompt.Starts) {

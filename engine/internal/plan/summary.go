@@ -59,7 +59,7 @@ func (r *rewrite) compactRoute(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("write the request for a summary: %w", err)
 	}
-	limited, cancel := context.WithTimeout(ctx, patience(ctx, dr.Preset.Summary.Timeout.Settled().Foreground))
+	limited, cancel := context.WithTimeout(ctx, timeLeft(ctx, dr.Preset.Summary.Timeout.Settled().Foreground))
 	defer cancel()
 	a, err := dr.Asker.Ask(limited, summaryCause(dr.Input), &provider.Request{
 		Model: dr.Conv.Model, Body: d.AskCompaction(body, instructions(dr.Preset)), Betas: append(slices.Clone(dr.Betas), d.CompactionBeta()),
@@ -105,8 +105,8 @@ func (r *rewrite) coverBySummary(ctx context.Context, tail int, s dialect.Provid
 	return dr.Add(r.settle(append(ds, f.Supplement(ctx, o)...)))
 }
 
-// patience returns how long a summary may take: as long as a preset permits, and not all of the time that there is.
-func patience(ctx context.Context, most time.Duration) time.Duration {
+// timeLeft returns how long a summary may take: as long as a preset permits, and not all of the time that there is.
+func timeLeft(ctx context.Context, most time.Duration) time.Duration {
 	if end, ok := ctx.Deadline(); ok {
 		most = min(most, time.Duration(share*float64(time.Until(end))))
 	}

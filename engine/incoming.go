@@ -16,8 +16,8 @@ import (
 // match finds the conversation of a request. One that plainly goes on with what is stored need not wait for what is still
 // to be archived. Any other may have its own beginning there, what became of the tail that it lacks, or how it ended
 // itself when it was sent before. Archives that have ended since the store was asked count as well.
-func (a *arrival) match(ctx context.Context) (*match.Match, error) {
-	under, apart := a.e.queue.Under(a.who, a.prompt)
+func (a *incoming) match(ctx context.Context) (*match.Match, error) {
+	under, apart := a.e.queue.Under(a.start, a.prompt)
 	p, err := a.lookFor(ctx)
 	if err == nil && (apart || p.Relation != match.Continues || p.Repeats()) && (a.archived(ctx) || under) {
 		p, err = a.lookFor(ctx)
@@ -25,23 +25,23 @@ func (a *arrival) match(ctx context.Context) (*match.Match, error) {
 	return p, err
 }
 
-// lookFor finds the conversation of a request, within its patience.
-func (a *arrival) lookFor(ctx context.Context) (*match.Match, error) {
+// lookFor finds the conversation of a request, within the time that the request may wait.
+func (a *incoming) lookFor(ctx context.Context) (*match.Match, error) {
 	ctx, cancel := a.e.deadlines.Optional(ctx)
 	defer cancel()
-	return a.e.finder.Find(ctx, a.who, a.prompt)
+	return a.e.finder.Find(ctx, a.start, a.prompt)
 }
 
 // archived waits until what is to be archived of a conversation is stored, and reports whether anything was. A
-// store that hangs costs a request no more than its patience.
-func (a *arrival) archived(ctx context.Context) bool {
-	ctx, cancel := a.e.deadlines.Waiting(ctx)
+// store that hangs costs a request no more than the time that it may wait.
+func (a *incoming) archived(ctx context.Context) bool {
+	ctx, cancel := a.e.deadlines.ForStore(ctx)
 	defer cancel()
-	return a.e.queue.Wait(ctx, a.who)
+	return a.e.queue.Wait(ctx, a.start)
 }
 
 // replay builds the view of a request at its place, under the decisions that are in force there.
-func (a *arrival) replay(m *match.Match, f plan.Demand) (*plan.Draft, error) {
+func (a *incoming) replay(m *match.Match, f plan.Demand) (*plan.Draft, error) {
 	var meter plan.Meter
 	if m.Stored != nil {
 		m.Stored.Saw(a.prompt, m.Known())
@@ -57,11 +57,11 @@ func (a *arrival) replay(m *match.Match, f plan.Demand) (*plan.Draft, error) {
 }
 
 // input returns the request at its place, and the preset that applies there.
-func (a *arrival) input(m *match.Match, meter *plan.Meter, f plan.Demand) (*plan.Input, *preset.Preset) {
+func (a *incoming) input(m *match.Match, meter *plan.Meter, f plan.Demand) (*plan.Input, *preset.Preset) {
 	e, req := a.e, a.req
 	in := (&plan.Input{
 		Settings: &e.settings,
-		Start:    a.who, Prompt: a.prompt, Begun: e.opts.Now().UTC(), Project: req.Project, Focus: a.focus, Continues: req.Pauses,
+		Start:    a.start, Prompt: a.prompt, Begun: e.opts.Now().UTC(), Project: req.Project, Focus: a.focus, Continues: req.Pauses,
 		Body: req.Body, Betas: req.Betas, Upstream: req.Upstream, Count: req.Count, Observed: a.observed(),
 		Summarizer: a.writer, Asker: a.asker, Recall: a.recall(), Budgets: e.budgets(req.Budgets), Own: len(req.Budgets),
 		Demand: f, MaxBytes: e.opts.MaxBytes,
@@ -84,7 +84,7 @@ func (a *arrival) input(m *match.Match, meter *plan.Meter, f plan.Demand) (*plan
 }
 
 // recall returns how it is found out what the model is told of earlier conversations, nil for nothing.
-func (a *arrival) recall() plan.Recall {
+func (a *incoming) recall() plan.Recall {
 	if a.e.opts.Models.Recall == nil || a.req.Project == "" || a.observed() {
 		return nil
 	}
@@ -93,11 +93,11 @@ func (a *arrival) recall() plan.Recall {
 	}
 }
 
-// An arrival is a request that has come, as it was read.
-type arrival struct {
+// An incoming is a request that has come, as it was read.
+type incoming struct {
 	e      *Engine
 	req    *Request
-	who    match.Start
+	start  match.Start
 	prompt *match.Prompt
 	writer policy.Summarizer  // of records, nil where nothing of ours is sent
 	asker  provider.Asker     // for summaries of the provider's, nil where nothing of ours is sent
@@ -105,8 +105,8 @@ type arrival struct {
 	marks  *plan.AddedMarkers // cache markers of ours, nil where none are for us to add
 }
 
-// arrive returns the arrival of a request that was read. It has the session that its metadata names.
-func (e *Engine) arrive(req *Request, r *match.Prompt) *arrival {
+// arrive returns the incoming of a request that was read. It has the session that its metadata names.
+func (e *Engine) arrive(req *Request, r *match.Prompt) *incoming {
 	if req.Session == "" {
 		if session := r.Dialect.Session(r.Doc); session != "" {
 			named := *req
@@ -118,7 +118,7 @@ func (e *Engine) arrive(req *Request, r *match.Prompt) *arrival {
 	if len(r.Spine) > 0 {
 		who.First = r.Hash(0)
 	}
-	a := &arrival{e: e, req: req, who: who, prompt: r}
+	a := &incoming{e: e, req: req, start: who, prompt: r}
 	if !req.Count && !a.observed() {
 		a.writer, a.asker = policy.Once(e.opts.Models.Summarizer), plan.AskOnce(e.opts.Models.Asker) // however often the request is prepared
 	}
@@ -126,4 +126,4 @@ func (e *Engine) arrive(req *Request, r *match.Prompt) *arrival {
 }
 
 // observed reports whether the request is only recorded and planned for.
-func (a *arrival) observed() bool { return a.e.opts.mode(a.req) == Observe }
+func (a *incoming) observed() bool { return a.e.opts.mode(a.req) == Observe }

@@ -1,21 +1,50 @@
-package engine
+// Package batch books batches of requests that the provider answers later, at a lower price.
+//
+// Before a batch is sent, what it may cost at most is held back against budgets ([Ledger.Prepare]). It is booked at that
+// ([Batch.Book]) until what it did cost is known ([Ledger.Booked], [Settlement.Settle]).
+package batch
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/dialect"
-	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/token"
 )
 
-// A BatchRequest is a batch of requests for messages that the provider answers later, at a lower price.
-type BatchRequest struct {
+// A Ledger books batches. All fields are needed.
+type Ledger struct {
+	Store  Store
+	Logger *slog.Logger
+	Now    func() time.Time
+	Off    bool // nothing is looked up for requests
+
+	Model      func(id string, betas []string) token.Model
+	Uncached   func(*decant.Conversation, token.Model) decant.Usage        // of a request of which nothing is read from the cache
+	Budgets    func(own []budget.Budget) []budget.Budget                   // that a request with its own budgets falls under
+	Hold       func(context.Context, *budget.Reservation) error            // holds money back
+	Release    func(*budget.Reservation)                                   // ends a reservation
+	Unmetered  func(error) error                                           // says that it cannot be said what a request may cost
+	Optional   func(context.Context) (context.Context, context.CancelFunc) // for what a request can do without
+	Background func(func(context.Context))                                 // does work that no request waits for
+	Timeout    time.Duration                                               // for what must be done
+}
+
+// Store is what a ledger needs of a store.
+type Store interface {
+	store.Log
+	store.Committer
+}
+
+// A Request is a batch of requests for messages that the provider answers later, at a lower price.
+type Request struct {
 	Dialect dialect.Dialect // of its requests; nil: the Messages API
 	Tenant  string
 	Budgets []budget.Budget // that it falls under besides the engine's
@@ -29,24 +58,24 @@ type Batch struct {
 	held *budget.Reservation
 }
 
-// PrepareBatch holds back what a batch may cost at most: each prompt as if nothing of it were read from the cache, and
+// Prepare holds back what a batch may cost at most: each prompt as if nothing of it were read from the cache, and
 // as long an answer as it asks for, at the price of batches. A batch that does not fit a budget is a *budget.Error, one
 // that has a request of which nobody can say what it may cost an *UnmeteredError. What is returned must be booked or
 // dropped.
-func (e *Engine) PrepareBatch(ctx context.Context, req *BatchRequest) (*Batch, error) {
-	b := &Batch{cost: batchCost{e, e.opts.Now(), map[string]*store.Spend{}}}
-	b.held = &budget.Reservation{Tenant: req.Tenant, Budgets: e.budgets(req.Budgets), Own: len(req.Budgets)}
+func (l *Ledger) Prepare(ctx context.Context, req *Request) (*Batch, error) {
+	b := &Batch{cost: batchCost{l, l.Now(), map[string]*store.Spend{}}}
+	b.held = &budget.Reservation{Tenant: req.Tenant, Budgets: l.Budgets(req.Budgets), Own: len(req.Budgets)}
 	for i := range req.Items {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		n, err := b.add(dialectOf(req.Dialect), &req.Items[i], req.Betas)
+		n, err := b.add(req.Dialect, &req.Items[i], req.Betas)
 		if err != nil {
-			return nil, &UnmeteredError{fmt.Errorf("requests[%d] (%.64q): %w", i, req.Items[i].ID, err)}
+			return nil, l.Unmetered(fmt.Errorf("requests[%d] (%.64q): %w", i, req.Items[i].ID, err))
 		}
 		b.held.Most = b.held.Most.Plus(n)
 	}
-	if err := e.reserve(ctx, b.held); err != nil {
+	if err := l.Hold(ctx, b.held); err != nil {
 		return nil, err
 	}
 	return b, nil
@@ -65,13 +94,13 @@ func (b *Batch) add(d dialect.Dialect, item *dialect.BatchItem, betas []string) 
 	case c.MaxOutput <= 0:
 		return budget.Amount{}, errors.New("max_tokens is missing, or not more than 0")
 	}
-	m := b.cost.e.model(c.Model, "", 0, betas)
-	u := plan.Uncached(c, b.cost.e.sizes.For(m).Conversation(c).Total())
+	m := b.cost.ledger.Model(c.Model, betas)
+	u := b.cost.ledger.Uncached(c, m)
 	return b.cost.add(m.ID, betas, u), nil
 }
 
 // Drop ends a batch that the provider has not taken: nothing is held back for it any longer.
-func (b *Batch) Drop() { b.cost.e.purse.Release(b.held) }
+func (b *Batch) Drop() { b.cost.ledger.Release(b.held) }
 
 // Book books a batch that the provider has taken, or may have, under the id that it gave it: what it may cost at most,
 // until it is settled. It returns at once; an error goes to Options.Logger.
@@ -83,7 +112,7 @@ func (b *Batch) Book(id string) {
 // batch, so it is booked also when the context has ended.
 func (b *Batch) BookNow(ctx context.Context, id string) error {
 	defer b.Drop()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), b.cost.e.opts.Timeouts.Required)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), b.cost.ledger.Timeout)
 	defer cancel()
 	return b.cost.put(ctx, store.Key{Tenant: b.held.Tenant, ID: id})
 }
@@ -94,24 +123,26 @@ type Settlement struct {
 	cost batchCost // by the prices of the day on which it was booked
 }
 
-// BatchBooked returns the settlement of a batch that is booked, nil when none of that id is, or when that cannot be
+// Booked returns the settlement of a batch that is booked, nil when none of that id is, or when that cannot be
 // found out as fast as a request needs it.
-func (e *Engine) BatchBooked(ctx context.Context, tenant, id string) *Settlement {
-	if e.opts.Mode == Off {
+func (l *Ledger) Booked(ctx context.Context, tenant, id string) *Settlement {
+	if l.Off {
 		return nil
 	}
-	ctx, cancel := e.deadlines.Optional(ctx)
+	ctx, cancel := l.Optional(ctx)
 	defer cancel()
-	s, err := booked(ctx, e, tenant, id)
-	e.note(err)
+	s, err := l.booked(ctx, tenant, id)
+	if err != nil {
+		l.Logger.Error("look up a batch", "batch", id, "error", err)
+	}
 	return s
 }
 
-// UnbookBatch books nothing in place of what a batch is booked at, for those whose answers are booked one by one
+// Unbook books nothing in place of what a batch is booked at, for those whose answers are booked one by one
 // (Engine.Finish). That none of that id is booked is no error. It returns when that is done; after an error it can be
 // called again.
-func (e *Engine) UnbookBatch(ctx context.Context, tenant, id string) error {
-	s, err := booked(ctx, e, tenant, id)
+func (l *Ledger) Unbook(ctx context.Context, tenant, id string) error {
+	s, err := l.booked(ctx, tenant, id)
 	if s == nil || err != nil {
 		return err
 	}
@@ -119,15 +150,15 @@ func (e *Engine) UnbookBatch(ctx context.Context, tenant, id string) error {
 }
 
 // booked returns the settlement of a batch, nil when none of that id is booked.
-func booked(ctx context.Context, e *Engine, tenant, id string) (*Settlement, error) {
-	totals, err := e.store.Spending(ctx, store.SpendQuery{Tenant: tenant, Conversation: id})
+func (l *Ledger) booked(ctx context.Context, tenant, id string) (*Settlement, error) {
+	totals, err := l.Store.Spending(ctx, store.SpendQuery{Tenant: tenant, Conversation: id})
 	if err != nil {
 		return nil, fmt.Errorf("look what batch %s is booked at: %w", id, err)
 	}
 	if len(totals) == 0 {
 		return nil, nil
 	}
-	s := &Settlement{store.Key{Tenant: tenant, ID: id}, batchCost{e, e.opts.Now(), map[string]*store.Spend{}}}
+	s := &Settlement{store.Key{Tenant: tenant, ID: id}, batchCost{l, l.Now(), map[string]*store.Spend{}}}
 	for _, t := range totals {
 		if day, err := time.Parse(time.DateOnly, t.Day); err == nil {
 			s.cost.day = day
@@ -150,7 +181,7 @@ func (s *Settlement) Settle() { s.cost.behind(s.key, func() {}) }
 
 // A batchCost is what the requests of a batch come to, by model.
 type batchCost struct {
-	e      *Engine
+	ledger *Ledger
 	day    time.Time // whose prices hold
 	spends map[string]*store.Spend
 }
@@ -158,7 +189,7 @@ type batchCost struct {
 // add adds the usage of a request, and returns what it costs. Where it is not known what a batch costs it costs what any
 // request does.
 func (t *batchCost) add(model string, betas []string, u decant.Usage) budget.Amount {
-	m := t.e.model(model, "", 0, betas)
+	m := t.ledger.Model(model, betas)
 	n, _ := cost.Billionths(m, u, cost.Terms{At: t.day, Batch: m.Batch > 0})
 	s := t.spends[m.ID]
 	if s == nil {
@@ -176,7 +207,7 @@ func (t *batchCost) put(ctx context.Context, k store.Key) error {
 		s.ID, s.Without, s.Bare = "batch "+k.ID+" "+model, s.Usage, s.Cost
 		list = append(list, *s)
 	}
-	if err := t.e.store.Book(ctx, k, list); err != nil {
+	if err := t.ledger.Store.Book(ctx, k, list); err != nil {
 		return fmt.Errorf("book batch %s: %w", k.ID, err)
 	}
 	return nil
@@ -184,10 +215,10 @@ func (t *batchCost) put(ctx context.Context, k store.Key) error {
 
 // behind puts the cost of a batch while nobody waits, and then calls done.
 func (t *batchCost) behind(k store.Key, done func()) {
-	t.e.later(func(ctx context.Context) {
+	t.ledger.Background(func(ctx context.Context) {
 		defer done()
 		if err := t.put(ctx, k); err != nil {
-			t.e.log.Error("a batch is not booked", "batch", k.ID, "error", err)
+			t.ledger.Logger.Error("a batch is not booked", "batch", k.ID, "error", err)
 		}
 	})
 }
