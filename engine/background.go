@@ -134,7 +134,8 @@ func (a *ahead) segment(next *plan.Upcoming, o policy.PlanOptions, sent, answer 
 	default:
 		return false
 	}
-	if !cached.BeginSegment(dr.Checkpoints(), dr.Outcome.After, dr.Preset.Summary.Ahead.Tokens()/4) {
+	form := &dr.Preset.Summary
+	if !cached.BeginSegment(dr.Checkpoints(), dr.Outcome.After, form.Ahead.Tokens()/4) {
 		<-a.slots
 		return false
 	}
@@ -170,7 +171,8 @@ func (w *segmentWriter) write(ctx context.Context) error {
 		w.in.EndSegment(s, asked)
 		<-w.slots
 	}()
-	ctx, cancel := context.WithTimeout(ctx, w.o.Preset.Summary.Timeout.Settled().Background)
+	form := &w.o.Preset.Summary
+	ctx, cancel := context.WithTimeout(ctx, form.Timeout.Settled().Background)
 	defer cancel()
 	from, to, ok := policy.Stretch(ctx, w.conv, w.o)
 	if !ok {

@@ -29,7 +29,7 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 		e.flusher.answered(p, &res) // before the archive, which brings what was sent up to date
 		if e.warmer != nil && p.answeredWhole(&res) && !res.Batch {
 			e.warmer.Answered(&plan.Rested{
-				Key: p.key(), Draft: p.out.Draft, Marks: p.out.Snapshot.Prompt.Marks, Body: p.Body, Betas: p.Betas, Usage: p.charged(res),
+				Key: p.key(), Draft: p.out.Draft, Marks: p.out.Snapshot.Marks(), Body: p.Body, Betas: p.Betas, Usage: p.charged(res),
 			})
 		}
 		if res.Status/100 == 2 && p.out.Trial == nil {

@@ -85,11 +85,12 @@ func (a *incoming) input(m *match.Match, meter *plan.Meter, f plan.Demand) (*pla
 
 // recall returns how it is found out what the model is told of earlier conversations, nil for nothing.
 func (a *incoming) recall() plan.Recall {
-	if a.e.opts.Models.Recall == nil || a.req.Project == "" || a.observed() {
+	models := &a.e.opts.Models
+	if models.Recall == nil || a.req.Project == "" || a.observed() {
 		return nil
 	}
 	return func(ctx context.Context, c decant.Counter) (string, error) {
-		return a.e.opts.Models.Recall(ctx, a.req.Tenant, a.req.Project, c)
+		return models.Recall(ctx, a.req.Tenant, a.req.Project, c)
 	}
 }
 

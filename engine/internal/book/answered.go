@@ -37,7 +37,8 @@ type Answered struct {
 
 // Footprint returns about how many bytes the answer takes that waits for its archive, with its request.
 func (f Answered) Footprint() int {
-	n := match.Footprint(f.Out.Prompt.Doc.Source, 2*len(f.Out.Prompt.Blocks)) + len(f.Content)
+	p := f.Out.Prompt
+	n := match.Footprint(p.Doc.Source, 2*len(p.Blocks)) + len(f.Content)
 	if !match.SameBytes(f.Body, f.Out.Body) {
 		n += len(f.Body)
 	}

@@ -304,10 +304,11 @@ func (a *archiver) anchor(u decant.Usage, version int64, length int, now time.Ti
 	if !a.out.Current() { // what was learned counts, the size does not
 		*out = store.Anchor{}
 		if !a.out.Starts() {
-			*out = a.out.Match.Stored.State().Anchor
+			stored := a.out.Match.Stored
+			*out = stored.State().Anchor
 		}
 	}
-	out.Time, out.Calibration = now, a.out.Meter.Learned.Encode()
+	out.Time, out.Calibration = now, a.out.Meter.Encode()
 	return out
 }
 

@@ -278,7 +278,8 @@ func (out *Outgoing) chainAt(i int) decant.Hash {
 func (out *Outgoing) fixedPart() *store.Fixed {
 	in := out.Input
 	v := in.Conv.Fixed.Version
-	if v.IsZero() || in.Match.State != nil && in.Match.State.Head.Fixed == v {
+	s := in.Match.State
+	if v.IsZero() || s != nil && s.Head.Fixed == v {
 		return nil
 	}
 	f := &store.Fixed{Version: v, Tokens: in.Fixed}

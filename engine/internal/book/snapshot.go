@@ -38,6 +38,9 @@ type Sent struct {
 	Edited string // the first block that the client has changed, "m12, block 2"; empty: it has not
 }
 
+// Marks returns the cache markers of the client's prompt.
+func (s *Snapshot) Marks() []cost.Mark { return s.Prompt.Marks }
+
 // snapshotOf returns the snapshot of a request that is decided about and not committed yet.
 func snapshotOf(dr *plan.Draft) *Snapshot {
 	in, m := dr.Input, dr.Match

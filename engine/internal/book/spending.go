@@ -59,10 +59,10 @@ func (f *Answered) Terms() cost.Terms {
 
 // spend books one request.
 func (b *booking) spend(f *Answered, believable bool) store.Spend {
-	x, u, terms := f.Out, f.Billed, f.Terms()
+	x, u, terms, meter := f.Out, f.Billed, f.Terms(), &b.dr.Meter
 	s := x.Snapshot
 	writes := b.writes(x, u)
-	p := s.Scaled(u.Prompt()+b.dr.Meter.Scale(s.Lacks), x.Model.MinCache, b.dr.Meter.Belief.Unasked)
+	p := s.Scaled(u.Prompt()+meter.Scale(s.Lacks), x.Model.MinCache, meter.Belief.Unasked)
 	t := cost.Silent
 	if believable {
 		t = b.testimony(x, u, p.Fixed)
@@ -75,7 +75,7 @@ func (b *booking) spend(f *Answered, believable bool) store.Spend {
 	if believable {
 		b.learn(x, u, t)
 	}
-	b.dr.Meter.Newest.Client, b.dr.Meter.Newest.Million = p.After(x.Begun), b.asksMillion(x.Input)
+	meter.Newest.Client, meter.Newest.Million = p.After(x.Begun), b.asksMillion(x.Input)
 	out := store.Spend{Time: f.Time, Model: x.Model.ID, Usage: u, Without: bare, Over: tooLarge(x.Input, p.Tokens), Writes: writes}
 	out.Cost, out.Bare = x.Price(u, terms), x.Price(bare, terms)
 	if x.Outcome.Poured() {

@@ -240,7 +240,7 @@ func (l *Stored) Advance(base *store.State, b *store.Batch, version int64) bool 
 func (l *Stored) Anchored(a store.Anchor) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.state.Anchor.Time.After(a.Time) {
+	if was := &l.state.Anchor; was.Time.After(a.Time) {
 		return
 	}
 	s := *l.state

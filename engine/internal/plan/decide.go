@@ -197,8 +197,8 @@ func (a *attempt) tighten(ctx context.Context) {
 		return
 	}
 	id := ""
-	if dr.Match.Stored != nil {
-		id = dr.Match.Stored.Key.ID
+	if stored := dr.Match.Stored; stored != nil {
+		id = stored.Key.ID
 	}
 	if !a.by.Purse.Tight(ctx, dr.Reservation(id)) {
 		return

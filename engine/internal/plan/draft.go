@@ -194,10 +194,11 @@ func (dr *Draft) KeptWarm(life time.Duration) bool {
 
 // before returns when the request before was made, zero where there was none.
 func (dr *Draft) lastUsed() time.Time {
-	if at := dr.Meter.Newest.Client.At; !at.IsZero() || dr.Match.State == nil {
-		return at
+	client, s := &dr.Meter.Newest.Client, dr.Match.State
+	if !client.At.IsZero() || s == nil {
+		return client.At
 	}
-	return dr.Match.State.Anchor.Time
+	return s.Anchor.Time
 }
 
 // AllThinking returns decisions that drop every thinking block of the view.

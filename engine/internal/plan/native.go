@@ -133,7 +133,8 @@ func (dr *Draft) Rules() (r dialect.Rules) {
 // threshold returns the size at which the model pauses behind a summary: that of the second stage, or less where a pour is due
 // before.
 func (dr *Draft) pauseSize() int {
-	n := dr.Preset.Native.Compaction.Tokens
+	second := &dr.Preset.Native.Compaction
+	n := second.Tokens
 	if t := dr.Limits.Trigger; t > 0 {
 		n = min(n, t)
 	}

@@ -238,7 +238,8 @@ func (p *Pour) record(ctx context.Context, rt route, why policy.Reason) {
 // wrapUp asks the model to come to an end where a budget is nearly spent and the preset has it pause behind a summary.
 func (p *Pour) wrapUp() error {
 	dr := p.Draft
-	if !dr.Pressed || !dr.Preset.Native.Compaction.Pause || dr.Outcome.Reason != policy.Necessary {
+	second := &dr.Preset.Native.Compaction
+	if !dr.Pressed || !second.Pause || dr.Outcome.Reason != policy.Necessary {
 		return nil
 	}
 	return dr.Add(policy.WrapUp(dr.Conv, dr.View, slices.Concat(dr.InForce, dr.Made), dr.Estimator))

@@ -250,11 +250,12 @@ func (s *Schedule) routine(ctx context.Context) []decant.Decision {
 
 func (s *Schedule) planOptions(target int) policy.PlanOptions {
 	dr := s.Draft
+	form := &dr.Preset.Summary
 	o := policy.PlanOptions{
 		Model: dr.Model, Estimator: dr.Estimator, Preset: dr.Preset, Target: target, Limit: s.room(dr.Limits.Must()), Trigger: s.room(dr.Limits.Trigger), KeepTurns: -1, Quick: s.quick,
-		Pinned: decant.PinsIn(dr.InForce), Now: dr.Now(), Ahead: dr.Preset.Summary.Ahead.Tokens(), Segments: s.segments(),
+		Pinned: decant.PinsIn(dr.InForce), Now: dr.Now(), Ahead: form.Ahead.Tokens(), Segments: s.segments(),
 		Call: policy.SummaryInput{
-			Conversation: conversationOf(dr.Input), Upstream: dr.Upstream, Instructions: dr.Preset.Summary.Instructions, Focus: dr.Focus,
+			Conversation: conversationOf(dr.Input), Upstream: dr.Upstream, Instructions: form.Instructions, Focus: dr.Focus,
 		},
 	}
 	for _, ds := range [][]decant.Decision{dr.InForce, dr.Made} {

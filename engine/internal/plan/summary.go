@@ -59,7 +59,8 @@ func (r *rewrite) compactRoute(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("write the request for a summary: %w", err)
 	}
-	limited, cancel := context.WithTimeout(ctx, timeLeft(ctx, dr.Preset.Summary.Timeout.Settled().Foreground))
+	form := &dr.Preset.Summary
+	limited, cancel := context.WithTimeout(ctx, timeLeft(ctx, form.Timeout.Settled().Foreground))
 	defer cancel()
 	a, err := dr.Asker.Ask(limited, summaryCause(dr.Input), &provider.Request{
 		Model: dr.Conv.Model, Body: d.AskCompaction(body, instructions(dr.Preset)), Betas: append(slices.Clone(dr.Betas), d.CompactionBeta()),

@@ -47,7 +47,8 @@ func NewUpcoming(dr *Draft) *Upcoming { return &Upcoming{&Schedule{Draft: dr}, d
 // as near to its trigger as the preset says, or is not stored yet.
 func (u *Upcoming) Near() (policy.PlanOptions, bool) {
 	dr := u.Draft
-	ahead := dr.Preset.Summary.Ahead.Tokens()
+	form := &dr.Preset.Summary
+	ahead := form.Ahead.Tokens()
 	if ahead == 0 || dr.Limits.Trigger == 0 || dr.Outcome.After <= dr.Limits.Trigger-ahead || u.cached == nil || dr.Match.Branch != nil ||
 		dr.Pauses() && !dr.Bound() { // the model will write it in its place
 		return policy.PlanOptions{}, false

@@ -94,7 +94,8 @@ func (k *Warmer) Answered(a *Rested) {
 	r.rule.Saved += saved
 	r.rule.Paid += r.entry.Price(u) + saved
 	r.begun, r.used, r.sent, r.calls = in.Begun, in.Begun, 0, 0
-	if life := r.entry.Life; a.Draft.Meter.Belief.Life(life) == life { // else it is not known when it expires
+	belief := &a.Draft.Meter.Belief
+	if life := r.entry.Life; belief.Life(life) == life { // else it is not known when it expires
 		k.rest(r, a)
 	}
 }
