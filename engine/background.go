@@ -125,7 +125,8 @@ func (a *ahead) forecast(f *plan.Forecast, ok bool) func(context.Context) error 
 	}
 }
 
-// segment has the next segment of a conversation written, and the pour planned behind it. It reports whether that has begun.
+// segment has the next segment of a conversation written, and the pour planned behind it. It reports whether that has
+// begun.
 func (a *ahead) segment(next *plan.Upcoming, o policy.PlanOptions, sent, answer []byte) bool {
 	dr := next.Draft
 	cached := plan.CachedOf(dr.Match.Stored)

@@ -29,8 +29,8 @@ func (e *Engine) reserve(ctx context.Context, r *budget.Reservation) error {
 	}
 }
 
-// awaitEnd waits for the end of a reservation, and reports false when the context ends before. A request that was answered
-// releases its own when it is archived, so archives do not wait for this one.
+// awaitEnd waits for the end of a reservation, and reports false when the context ends before. A request that was
+// answered releases its own when it is archived, so archives do not wait for this one.
 func (e *Engine) awaitEnd(ctx context.Context, ended <-chan struct{}) bool {
 	e.queue.Flush()
 	e.queue.Leave()

@@ -39,12 +39,14 @@ func (e *Engine) Preview(ctx context.Context, k store.Key) (*Change, error) {
 }
 
 // Pour returns what Preview returns, with a record by Models.Summarizer where there is one: making the plan asks it,
-// applying it does not. The summariser is told the focus, what somebody wants the record to be about, and takes nothing else from it.
+// applying it does not. The summariser is told the focus, what somebody wants the record to be about, and takes nothing
+// else from it.
 func (e *Engine) Pour(ctx context.Context, k store.Key, focus string) (*Change, error) {
 	return offer(ctx, e, k, policy.Once(e.opts.Models.Summarizer), focus)
 }
 
-// offer plans a pour of a stored conversation with a record by a summariser that is told a focus; nil is the extractive one.
+// offer plans a pour of a stored conversation with a record by a summariser that is told a focus; nil is the extractive
+// one.
 func offer(ctx context.Context, e *Engine, k store.Key, by policy.Summarizer, focus string) (*Change, error) {
 	r, err := e.reopen(ctx, k, focus)
 	if err != nil {
@@ -109,8 +111,8 @@ func (e *Engine) Undo(ctx context.Context, k store.Key) (*Change, error) {
 	return r.change("take back the newest pour and hold", true), nil
 }
 
-// Pause returns the change that puts a conversation on hold, so that it is not poured until it is released or its window
-// leaves no choice. It returns an error that wraps decant.ErrNothing when it is on hold already.
+// Pause returns the change that puts a conversation on hold, so that it is not poured until it is released or its
+// window leaves no choice. It returns an error that wraps decant.ErrNothing when it is on hold already.
 func (e *Engine) Pause(ctx context.Context, k store.Key) (*Change, error) {
 	r, err := e.reopen(ctx, k, "")
 	if err != nil {

@@ -129,8 +129,9 @@ func logBacklog(o *Options, full bool, lost int) {
 // because there was no room for them.
 func (e *Engine) Backlog() (bytes, lost int) { return e.queue.Size() }
 
-// model looks a model up for a request that goes to an upstream and asks for betas. What the provider says about it counts more than
-// the catalogue. A window that the options name replaces both; a smaller one that the provider has named in a refusal counts in any case.
+// model looks a model up for a request that goes to an upstream and asks for betas. What the provider says about it
+// counts more than the catalogue. A window that the options name replaces both; a smaller one that the provider has
+// named in a refusal counts in any case.
 func (e *Engine) model(id, upstream string, learned int, betas []string) token.Model {
 	m, _ := e.opts.Catalog.Lookup(id)
 	m = m.For(betas)
@@ -196,7 +197,8 @@ func New(s Store, o Options) (*Engine, error) {
 	return e, nil
 }
 
-// cached returns what is kept in memory of a conversation that was read from the store, and is in memory already where before is not nil.
+// cached returns what is kept in memory of a conversation that was read from the store, and is in memory already where
+// before is not nil.
 func (e *Engine) cached(ctx context.Context, s *store.State, before *match.Stored) any {
 	m := plan.LoadMeter(ctx, e.store, s)
 	if before != nil {

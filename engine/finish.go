@@ -39,7 +39,8 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 	})
 }
 
-// answeredWhole reports whether a request of a stored conversation, which is more than observed, was answered to its end.
+// answeredWhole reports whether a request of a stored conversation, which is more than observed, was answered to its
+// end.
 func (p *Prepared) answeredWhole(res *Response) bool {
 	return res.Status/100 == 2 && !res.Broken && p.out.Trial == nil && p.Conversation != ""
 }

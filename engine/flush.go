@@ -12,8 +12,8 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// A Flusher saves what is worth remembering of a conversation before a pour takes it out of the view. It is told
-// behind the answer to a request, and nobody waits for it but Close. One conversation is told of several times in a cycle: the
+// A Flusher saves what is worth remembering of a conversation before a pour takes it out of the view. It is told behind
+// the answer to a request, and nobody waits for it but Close. One conversation is told of several times in a cycle: the
 // Flusher sees to it that a cycle is flushed once.
 type Flusher interface {
 	Flush(ctx context.Context, o *FlushRequest) error
@@ -77,7 +77,8 @@ func (f *flushes) tell(p *Prepared, res *Response, size int, poured bool) {
 	f.background.do(func(ctx context.Context) error { return f.by.Flush(ctx, o) })
 }
 
-// occasionOf returns what a flusher is told of a request. One that was poured is told of as it would have been sent otherwise.
+// occasionOf returns what a flusher is told of a request. One that was poured is told of as it would have been sent
+// otherwise.
 func occasionOf(p *Prepared, res *Response, size int, poured bool) (*FlushRequest, error) {
 	dr := p.out.Draft
 	in := dr.Input

@@ -13,9 +13,9 @@ import (
 	"github.com/decantdev/decant/provider"
 )
 
-// match finds the conversation of a request. One that plainly goes on with what is stored need not wait for what is still
-// to be archived. Any other may have its own beginning there, what became of the tail that it lacks, or how it ended
-// itself when it was sent before. Archives that have ended since the store was asked count as well.
+// match finds the conversation of a request. One that plainly goes on with what is stored need not wait for what is
+// still to be archived. Any other may have its own beginning there, what became of the tail that it lacks, or how it
+// ended itself when it was sent before. Archives that have ended since the store was asked count as well.
 func (a *incoming) match(ctx context.Context) (*match.Match, error) {
 	under, apart := a.e.queue.Under(a.start, a.prompt)
 	p, err := a.lookFor(ctx)

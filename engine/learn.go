@@ -71,15 +71,16 @@ func (v *learner) refused(f plan.Demand, r dialect.Refusal) {
 	}
 }
 
-// ruled reports whether a refusal about a topic is about rules of ours: where it names the clearing that the request asks for, it is not.
+// ruled reports whether a refusal about a topic is about rules of ours: where it names the clearing that the request
+// asks for, it is not.
 func (v *learner) ruled(t dialect.Topic) bool {
 	c, _ := v.dr.Clearing()
 	r := v.dr.Rules()
 	return r.Any() && (t == dialect.Compacting || c == nil || r.Clears())
 }
 
-// uncompacted remembers that the provider does not write summaries with the model, or does not take them back, if that is
-// what it says. Otherwise the refusal is about this one.
+// uncompacted remembers that the provider does not write summaries with the model, or does not take them back, if that
+// is what it says. Otherwise the refusal is about this one.
 func (v *learner) uncompacted(text string) {
 	in := v.dr.Input
 	if d, ok := in.Prompt.Dialect.(dialect.Compacter); !ok || !d.NoCompaction(text) {

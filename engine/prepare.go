@@ -99,9 +99,9 @@ func (e *Engine) leaves(p *Prepared) {
 }
 
 // try is the way of a request: match, replay, decide, render, commit. It is rendered before it is committed, so that
-// nothing is decided for good that cannot be written. It reports whether the conversation must be looked at anew before it is
-// poured: an earlier request has been archived since, or was about to be. One that others have moved on meanwhile is
-// store.ErrConflict.
+// nothing is decided for good that cannot be written. It reports whether the conversation must be looked at anew before
+// it is poured: an earlier request has been archived since, or was about to be. One that others have moved on meanwhile
+// is store.ErrConflict.
 func (a *incoming) try(ctx context.Context, force plan.Demand) (p *Prepared, behind bool, err error) {
 	m, err := a.match(ctx)
 	if err != nil {

@@ -78,8 +78,8 @@ func (p *Prepared) View() *decant.Conversation {
 	return p.out.View
 }
 
-// Transcript returns what was asked for as a conversation with nothing poured, nil when the request could not be read. Its messages
-// have the numbers of the transcript.
+// Transcript returns what was asked for as a conversation with nothing poured, nil when the request could not be read.
+// Its messages have the numbers of the transcript.
 func (p *Prepared) Transcript() *decant.Conversation {
 	if p.out == nil {
 		return nil

@@ -147,8 +147,8 @@ func demandOf(r dialect.Refusal) plan.Demand {
 // mostPauses is how many summaries a model may write before it answers a request.
 const mostPauses = 2
 
-// Pauses reports whether the answer may be a summary behind which the model pauses, for which [Engine.Paused] is to be asked
-// before anybody sees it. A streamed answer that may, begins with it, see [dialect.Pauser.Opens].
+// Pauses reports whether the answer may be a summary behind which the model pauses, for which [Engine.Paused] is to be
+// asked before anybody sees it. A streamed answer that may, begins with it, see [dialect.Pauser.Opens].
 func (p *Prepared) Pauses() bool {
 	if p.out == nil || p.out.Count {
 		return false
@@ -157,14 +157,14 @@ func (p *Prepared) Pauses() bool {
 	return n > 0 && p.out.MayPass(n-1)
 }
 
-// Paused returns what to send next where an answer is not the client's, but a summary behind which the model has paused: the
-// conversation goes on from it, and where a budget is nearly spent the model is asked to come to an end (preset
-// native.compaction.pause). What is decided is committed before it returns. It returns nil for any other answer; of one that broke off it
-// is to be asked only where that was to be a summary. The caller
-// goes on with what is returned as after Recover; what the summary has cost is booked with the answer to it.
+// Paused returns what to send next where an answer is not the client's, but a summary behind which the model has
+// paused: the conversation goes on from it, and where a budget is nearly spent the model is asked to come to an end
+// (preset native.compaction.pause). What is decided is committed before it returns. It returns nil for any other
+// answer; of one that broke off it is to be asked only where that was to be a summary. The caller goes on with what is
+// returned as after Recover; what the summary has cost is booked with the answer to it.
 //
-// A summary that the model has not written, or that leaves the view too large, is not used: then the conversation is poured
-// without it. An error is one of Prepare; then p is to be finished as one that was not answered.
+// A summary that the model has not written, or that leaves the view too large, is not used: then the conversation is
+// poured without it. An error is one of Prepare; then p is to be finished as one that was not answered.
 func (e *Engine) Paused(ctx context.Context, p *Prepared, res Response) (*Prepared, error) {
 	if !p.Pauses() || res.Status/100 != 2 {
 		return nil, nil

@@ -38,8 +38,8 @@ type PourEvent struct {
 	Err error
 }
 
-// notice tells those who run the engine of a pour, of a record that says too little, and of one by a summariser that is not used. A
-// poor record is better than none, but nobody should take it for a good one.
+// notice tells those who run the engine of a pour, of a record that says too little, and of one by a summariser that is
+// not used. A poor record is better than none, but nobody should take it for a good one.
 func notice(e *Engine, p *Prepared) {
 	dr := p.out.Draft
 	if cp := p.Report.Poor(); cp != nil && !dr.Count {
@@ -61,8 +61,8 @@ func notice(e *Engine, p *Prepared) {
 	}
 }
 
-// foldOf returns the fold that a prepared request has made of what fitted its window, or in which images are lost; nil when it
-// has made no such one.
+// foldOf returns the fold that a prepared request has made of what fitted its window, or in which images are lost; nil
+// when it has made no such one.
 func foldOf(p *Prepared) *decant.Checkpoint {
 	for i := range p.Report.Decisions {
 		d := &p.Report.Decisions[i]

@@ -1,7 +1,7 @@
 // Package batch books batches of requests that the provider answers later, at a lower price.
 //
-// Before a batch is sent, what it may cost at most is held back against budgets ([Ledger.Prepare]). It is booked at that
-// ([Batch.Book]) until what it did cost is known ([Ledger.Booked], [Settlement.Settle]).
+// Before a batch is sent, what it may cost at most is held back against budgets ([Ledger.Prepare]). It is booked at
+// that ([Batch.Book]) until what it did cost is known ([Ledger.Booked], [Settlement.Settle]).
 package batch
 
 import (
@@ -186,8 +186,8 @@ type batchCost struct {
 	spends map[string]*store.Spend
 }
 
-// add adds the usage of a request, and returns what it costs. Where it is not known what a batch costs it costs what any
-// request does.
+// add adds the usage of a request, and returns what it costs. Where it is not known what a batch costs it costs what
+// any request does.
 func (t *batchCost) add(model string, betas []string, u decant.Usage) budget.Amount {
 	m := t.ledger.Model(model, betas)
 	n, _ := cost.Billionths(m, u, cost.Terms{At: t.day, Batch: m.Batch > 0})

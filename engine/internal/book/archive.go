@@ -14,8 +14,8 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// archivePatience is how long an archive waits for another process that keeps the database busy, as one does that writes
-// the file anew. What is given up then comes back only if the client does.
+// archivePatience is how long an archive waits for another process that keeps the database busy, as one does that
+// writes the file anew. What is given up then comes back only if the client does.
 const archivePatience = 3 * time.Minute
 
 // maxTries is how often answers are archived anew after others have committed first.

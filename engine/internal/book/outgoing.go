@@ -12,8 +12,8 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// An Outgoing is what was sent for a request, or is about to be: a draft with what its archive needs when the answer comes.
-// The archive works on a copy, and brings that up to date with what has become of the conversation since.
+// An Outgoing is what was sent for a request, or is about to be: a draft with what its archive needs when the answer
+// comes. The archive works on a copy, and brings that up to date with what has become of the conversation since.
 type Outgoing struct {
 	*plan.Draft
 	ID        string            // of the conversation that the request begins

@@ -32,9 +32,9 @@ type Queue[T Item] struct {
 	backlog backlog
 }
 
-// NewQueue returns a queue for limit bytes, in which an item waits for delay at most while requests keep coming. write stores
-// items of one conversation; start begins what calls it, in the background. tell is told, each once, that there is no
-// room left, and how many items were lost when half of it is free again.
+// NewQueue returns a queue for limit bytes, in which an item waits for delay at most while requests keep coming. write
+// stores items of one conversation; start begins what calls it, in the background. tell is told, each once, that there
+// is no room left, and how many items were lost when half of it is free again.
 func NewQueue[T Item](limit int, delay time.Duration, write func([]T), start func(func()), tell func(full bool, lost int)) *Queue[T] {
 	return &Queue[T]{writing: newWriting(), delay: delay, write: write, start: start, tell: tell, of: map[match.Start]*line[T]{}, backlog: backlog{limit: limit}}
 }
@@ -230,8 +230,8 @@ func (b *Queue[T]) writeAll(s match.Start, q *line[T]) {
 // quiet is how long no request must have come before items are written that could still wait.
 const quiet = 50 * time.Millisecond
 
-// waitForQuiet returns when a line should be written: requests leave time for it, it has waited for as long as it may, or
-// somebody waits for it.
+// waitForQuiet returns when a line should be written: requests leave time for it, it has waited for as long as it may,
+// or somebody waits for it.
 func (b *Queue[T]) waitForQuiet(q *line[T]) {
 	end := time.Now().Add(b.delay)
 	for !b.pressed(q) {

@@ -98,7 +98,8 @@ func (b *booking) addExtra(s *store.Spend, f *Answered) {
 	}
 }
 
-// addPasses adds what summaries have cost behind which the model has paused. The client's own request would have had none.
+// addPasses adds what summaries have cost behind which the model has paused. The client's own request would have had
+// none.
 func (b *booking) addPasses(s *store.Spend, f *Answered) {
 	s.Usage = s.Usage.Add(f.Passes)
 	s.Cost += f.Out.Price(f.Passes, f.Terms())

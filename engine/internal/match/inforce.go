@@ -160,8 +160,8 @@ func withRecords(ds []decant.Decision) []decant.Decision {
 	return slices.DeleteFunc(ds, func(d decant.Decision) bool { return d.Kind == decant.Native && !recorded[d.Pour] })
 }
 
-// OnHold reports whether pours have been put off until somebody releases the conversation. Of a request that leaves it, the
-// decisions in force tell.
+// OnHold reports whether pours have been put off until somebody releases the conversation. Of a request that leaves it,
+// the decisions in force tell.
 func (p *Match) OnHold(inForce []decant.Decision) bool {
 	if p.Relation != Forks && p.Relation != Returns {
 		return p.State != nil && p.State.Head.Hold

@@ -11,12 +11,12 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// A Prompt is a client's request as the engine looks at it: the parsed body, its blocks in one
-// row, and their chain of hashes as far as it was needed.
+// A Prompt is a client's request as the engine looks at it: the parsed body, its blocks in one row, and their chain of
+// hashes as far as it was needed.
 //
-// The chain is the identity of a conversation (docs/INTERNALS.md, "Whose conversation a request is"): h(i) = H(h(i-1), role, block).
-// It knows no borders between messages, so neighbours of one role count as merged, and it passes
-// over thinking, which clients may leave out. The blocks in the chain are the spine.
+// The chain is the identity of a conversation (docs/INTERNALS.md, "Whose conversation a request is"): h(i) = H(h(i-1),
+// role, block). It knows no borders between messages, so neighbours of one role count as merged, and it passes over
+// thinking, which clients may leave out. The blocks in the chain are the spine.
 type Prompt struct {
 	Dialect dialect.Dialect
 	Doc     *wire.Document

@@ -93,8 +93,8 @@ func (c *Recent) drop(e *list.Element) {
 	}
 }
 
-// KeyOf returns the key of a request with a body. What a client says of each of its requests is no part of the head (see
-// wire's billing lines).
+// KeyOf returns the key of a request with a body. What a client says of each of its requests is no part of the head
+// (see wire's billing lines).
 func KeyOf(d dialect.Dialect, tenant, session string, body []byte, seed maphash.Seed) Key {
 	head, _, _ := bytes.Cut(body[:min(len(body), recentHead)], []byte("x-anthropic-"))
 	return Key{d.About().Format, tenant, session, maphash.Bytes(seed, head)}
@@ -142,7 +142,8 @@ func (p *Prompt) Tokens(i int, est *token.Estimator) int {
 	return int(p.counts[i])
 }
 
-// Adopt has a prompt take over the tokens of its first blocks, which somebody has counted: in the order of the blocks, 0 where nobody has.
+// Adopt has a prompt take over the tokens of its first blocks, which somebody has counted: in the order of the blocks,
+// 0 where nobody has.
 func Adopt(p *Prompt, counts []int32, est *token.Estimator) {
 	if p.est != est {
 		clear(p.counts)

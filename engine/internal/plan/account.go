@@ -20,8 +20,8 @@ type Account struct {
 // longestAccountName bounds a name of an account, in bytes.
 const longestAccountName = 256
 
-// AccountName returns the name by which an upstream or an organization is known. What a header or a path holds may be no
-// text, which is what is stored; then, as for a name that is too long, its hash stands for it.
+// AccountName returns the name by which an upstream or an organization is known. What a header or a path holds may be
+// no text, which is what is stored; then, as for a name that is too long, its hash stands for it.
 func AccountName(name string) string {
 	if len(name) <= longestAccountName && utf8.ValidString(name) {
 		return name
@@ -38,7 +38,8 @@ func TopicEditing(model string) string { return "context editing of " + model }
 // TopicCompaction returns the topic of findings about summaries by the provider, which are about one model.
 func TopicCompaction(model string) string { return "compaction by " + model }
 
-// TopicRules returns the topic of findings about rules by which the provider manages a prompt, which are about one model.
+// TopicRules returns the topic of findings about rules by which the provider manages a prompt, which are about one
+// model.
 func TopicRules(model string) string { return "rules for prompts of " + model }
 
 // TopicBare returns the topic of findings about a turn under way without its thinking, which are about one model.

@@ -75,8 +75,8 @@ func (b *AutoCache) of(k markersKey) cost.Marking {
 	return b.then[k]
 }
 
-// Learn notes what the markers of an answered request have brought, or would have. The request has so many tokens of system
-// prompt and tools; price returns the dollars that usage costs.
+// Learn notes what the markers of an answered request have brought, or would have. The request has so many tokens of
+// system prompt and tools; price returns the dollars that usage costs.
 func (b *AutoCache) Learn(x *AddedMarkers, u decant.Usage, fixed int, price func(decant.Usage) float64) {
 	if x == nil || !x.Messages || u.Prompt() == 0 {
 		return

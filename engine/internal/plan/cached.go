@@ -15,8 +15,8 @@ import (
 )
 
 // A Cached is what is kept in memory of a conversation beside what is stored: what is known of its size and of its
-// provider's cache, what was planned for requests that were only observed, and what was prepared for its next pour. It is
-// safe for concurrent use.
+// provider's cache, what was planned for requests that were only observed, and what was prepared for its next pour. It
+// is safe for concurrent use.
 type Cached struct {
 	mu      sync.Mutex
 	meter   Meter
@@ -26,8 +26,8 @@ type Cached struct {
 	*prepared
 }
 
-// prepared is what waits for the next pour of a conversation. It says itself what it was made for, so it outlives the rest
-// when the conversation is read again.
+// prepared is what waits for the next pour of a conversation. It says itself what it was made for, so it outlives the
+// rest when the conversation is read again.
 type prepared struct {
 	written   slot[written]
 	candidate slot[*Candidate]
@@ -64,8 +64,8 @@ func (c *Cached) ChangeMeter(change func(*Meter)) {
 	change(&c.meter)
 }
 
-// Planned returns the decisions that were planned for the observed requests of the conversation, and false when they were
-// not read yet.
+// Planned returns the decisions that were planned for the observed requests of the conversation, and false when they
+// were not read yet.
 func (c *Cached) Planned() ([]decant.Decision, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

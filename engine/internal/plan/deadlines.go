@@ -59,8 +59,8 @@ func (d *Deadlines) Begin(ctx context.Context, again bool) context.Context {
 	return context.WithValue(ctx, waitKey{}, w)
 }
 
-// Optional returns a context for work that the request can do without: it ends when the request may wait no longer. What comes
-// after a long computation gets some time all the same, for a store that is free needs little.
+// Optional returns a context for work that the request can do without: it ends when the request may wait no longer.
+// What comes after a long computation gets some time all the same, for a store that is free needs little.
 func (d *Deadlines) Optional(ctx context.Context) (context.Context, context.CancelFunc) {
 	w, ok := ctx.Value(waitKey{}).(waitUntil)
 	if !ok {

@@ -30,9 +30,9 @@ type Reader interface {
 	store.Log
 }
 
-// Decide makes the decisions of a draft: first what its request brings for the first time, then, if it is due, the pour.
-// It reports whether the conversation must be looked at anew first. The error says what was due and could not be done;
-// the view stays legal.
+// Decide makes the decisions of a draft: first what its request brings for the first time, then, if it is due, the
+// pour. It reports whether the conversation must be looked at anew first. The error says what was due and could not be
+// done; the view stays legal.
 func (d *Decider) Decide(ctx context.Context, dr *Draft) (behind bool, fault error) {
 	return (&attempt{d, dr}).decide(ctx)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/decantdev/decant/preset"
 )
 
-// A Draft is what would be sent for an input: the decisions in force, those that are new, and the view under all of them.
-// Each route of a pour gets a copy, so that one which is refused leaves nothing behind.
+// A Draft is what would be sent for an input: the decisions in force, those that are new, and the view under all of
+// them. Each route of a pour gets a copy, so that one which is refused leaves nothing behind.
 type Draft struct {
 	*Input
 	Preset  *preset.Preset
@@ -37,7 +37,8 @@ type Draft struct {
 	NotWorth int    // pours of this draft that were not worth it
 }
 
-// NewDraft returns a draft under the decisions that are in force at an input's place, with some that are taken back there.
+// NewDraft returns a draft under the decisions that are in force at an input's place, with some that are taken back
+// there.
 func NewDraft(in *Input, set *preset.Preset, m Meter, withdrawn []decant.Decision) (*Draft, error) {
 	dr := &Draft{Input: in, Preset: set, Meter: m, Withdrawn: withdrawn, InForce: in.Match.Applicable(in.Refs, withdrawn)}
 	dr.keepDropping()
@@ -172,8 +173,8 @@ func (dr *Draft) ChangedSince() bool {
 		dr.Meter.Poor == 0 || dr.Outcome.Before > dr.Meter.Poor+dr.Limits.Window/20
 }
 
-// Idle returns the time since the request before was made, or a call of ours kept warm what it had left in the cache. Cache
-// entries live from there on.
+// Idle returns the time since the request before was made, or a call of ours kept warm what it had left in the cache.
+// Cache entries live from there on.
 func (dr *Draft) Idle() time.Duration {
 	in, was := dr.Input, dr.lastUsed()
 	switch {
@@ -185,14 +186,14 @@ func (dr *Draft) Idle() time.Duration {
 	return in.Begun.Sub(was)
 }
 
-// Kept reports whether the client would find expired what the request before has left in the cache for so long, had no call
-// of ours kept it warm.
+// KeptWarm reports whether the client would find expired what the request before has left in the cache for so long, had
+// no call of ours kept it warm.
 func (dr *Draft) KeptWarm(life time.Duration) bool {
 	in, was := dr.Input, dr.lastUsed()
 	return !was.IsZero() && in.Warmed.After(was) && in.Begun.Sub(was) >= life
 }
 
-// before returns when the request before was made, zero where there was none.
+// lastUsed returns when the request before was made, zero where there was none.
 func (dr *Draft) lastUsed() time.Time {
 	client, s := &dr.Meter.Newest.Client, dr.Match.State
 	if !client.At.IsZero() || s == nil {

@@ -194,8 +194,8 @@ func (in *Input) Unfit() dialect.Unfit {
 	return dialect.UnfitUnsaid
 }
 
-// clearingBy returns what the provider has to be asked for so that the model reads the view, in which blocks were changed
-// by native decisions; see dialect.Clearer.
+// clearingBy returns what the provider has to be asked for so that the model reads the view, in which blocks were
+// changed by native decisions; see dialect.Clearer.
 func (in *Input) clearingBy(view *decant.Conversation, native func(id string) bool) (dialect.ProviderClearing, bool) {
 	if d, ok := in.Prompt.Dialect.(dialect.Clearer); ok {
 		return d.Clearing(view, native)

@@ -64,8 +64,8 @@ func (dr *Draft) NeededBetas() []string {
 	return slices.Compact(out)
 }
 
-// suspend takes decisions out of the request that the provider cannot carry out in it, or whose summary it would refuse:
-// it goes out whole.
+// suspend takes decisions out of the request that the provider cannot carry out in it, or whose summary it would
+// refuse: it goes out whole.
 func (dr *Draft) suspend() error {
 	in := dr.Input
 	native, summarised := decant.NativeIn(dr.InForce), dialect.Summarised(dr.View)
@@ -103,8 +103,9 @@ func (dr *Draft) suspend() error {
 	return nil
 }
 
-// Rules returns what the request asks the provider to do with its prompt by itself. A summary that came in place of an answer
-// goes with no request that does not ask for the next one; where nobody would go on behind it, at a size that is never reached.
+// Rules returns what the request asks the provider to do with its prompt by itself. A summary that came in place of an
+// answer goes with no request that does not ask for the next one; where nobody would go on behind it, at a size that is
+// never reached.
 func (dr *Draft) Rules() (r dialect.Rules) {
 	in := dr.Input
 	has := dr.carried()
@@ -130,8 +131,8 @@ func (dr *Draft) Rules() (r dialect.Rules) {
 	return r
 }
 
-// threshold returns the size at which the model pauses behind a summary: that of the second stage, or less where a pour is due
-// before.
+// pauseSize returns the size at which the model pauses behind a summary: that of the second stage, or less where a pour
+// is due before.
 func (dr *Draft) pauseSize() int {
 	second := &dr.Preset.Native.Compaction
 	n := second.Tokens
@@ -147,15 +148,15 @@ func (dr *Draft) carried() bool {
 	return ok && dialect.Summarised(dr.View) && d.Unsigned(dr.View.Messages[0].Blocks[0].Text())
 }
 
-// Pauses reports whether the provider shall write a summary in place of an answer once the prompt is large: the preset has a second
-// stage, the model can, and whoever sends the request goes on behind the pause.
+// Pauses reports whether the provider shall write a summary in place of an answer once the prompt is large: the preset
+// has a second stage, the model can, and whoever sends the request goes on behind the pause.
 func (dr *Draft) Pauses() bool {
 	n := dr.Preset.Native
 	return dr.Continues && !dr.Count && !dr.Demand.Unpause && n.Compaction.On() && n.Route != preset.RouteLocal && dr.carries()
 }
 
-// Slides reports whether the provider clears by the rules of the preset as they are written, with each request anew: the preset
-// wants that, and names no tools, which these rules could not tell apart.
+// Slides reports whether the provider clears by the rules of the preset as they are written, with each request anew:
+// the preset wants that, and names no tools, which these rules could not tell apart.
 func (dr *Draft) Slides() bool {
 	set := dr.Preset
 	return set.Prune == preset.PruneEveryRequest && set.Native.Editing.On() && set.Native.Route != preset.RouteLocal &&

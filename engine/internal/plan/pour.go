@@ -53,8 +53,8 @@ func (p *Pour) Make(ctx context.Context, why policy.Reason) error {
 	return p.pourWithin(ctx, why)
 }
 
-// segmentWritten waits for a segment that is being written ahead of the pour, for half of the time for a pour at most. It
-// reports false when it is still not written then.
+// segmentWritten waits for a segment that is being written ahead of the pour, for half of the time for a pour at most.
+// It reports false when it is still not written then.
 func (p *Pour) segmentWritten(ctx context.Context) bool {
 	dr := p.Draft
 	c := dr.cached()
@@ -106,8 +106,8 @@ func (p *Pour) pourWithin(ctx context.Context, why policy.Reason) error {
 	return p.poor(why, errors.Join(failed...))
 }
 
-// summarizeByProvider pours by a summary that the provider has written in place of an answer, or writes when it is asked to. It reports
-// false where there is none, or none that serves.
+// summarizeByProvider pours by a summary that the provider has written in place of an answer, or writes when it is
+// asked to. It reports false where there is none, or none that serves.
 func (p *Pour) summarizeByProvider(ctx context.Context, why policy.Reason) (taken bool, err error) {
 	dr := p.Draft
 	rt := pausing
@@ -126,8 +126,8 @@ func (p *Pour) summarizeByProvider(ctx context.Context, why policy.Reason) (take
 	return true, p.wrapUp()
 }
 
-// attemptRoute carries a pour out by one route: with the plan that was prepared for it, if that is good, and otherwise with
-// one that is made at once.
+// attemptRoute carries a pour out by one route: with the plan that was prepared for it, if that is good, and otherwise
+// with one that is made at once.
 func (p *Pour) attemptRoute(ctx context.Context, rt route, target int, why policy.Reason) error {
 	if rt.plans && p.prepared != nil {
 		if err := p.carry(ctx, rt, target, why); err == nil {
@@ -155,8 +155,9 @@ func (p *Pour) carry(ctx context.Context, rt route, target int, why policy.Reaso
 	return nil
 }
 
-// poor notes that a pour was due and not worth it, or not possible. One for money is not planned again,
-// and two others in a row suppress further ones, until something changes. It returns a typed error when the request does not fit its window.
+// poor notes that a pour was due and not worth it, or not possible. One for money is not planned again, and two others
+// in a row suppress further ones, until something changes. It returns a typed error when the request does not fit its
+// window.
 func (p *Pour) poor(why policy.Reason, err error) error {
 	dr := p.Draft
 	dr.Outcome.Route = "none"

@@ -9,16 +9,16 @@ import (
 	"github.com/decantdev/decant"
 )
 
-// A slot holds a value that one worker at a time renews while requests go on. The value is replaced, never changed. A slot
-// is safe for concurrent use; the zero value is ready to use.
+// A slot holds a value that one worker at a time renews while requests go on. The value is replaced, never changed. A
+// slot is safe for concurrent use; the zero value is ready to use.
 type slot[T any] struct {
 	mu      sync.Mutex
 	value   T
 	running chan struct{} // closed when the worker is done, nil: there is none
 }
 
-// begin reports whether a worker may begin: there is none, and start, which may replace the value, says so. Whoever begins
-// must call end.
+// begin reports whether a worker may begin: there is none, and start, which may replace the value, says so. Whoever
+// begins must call end.
 func (s *slot[T]) begin(start func(T) (T, bool)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,9 +83,9 @@ type written struct {
 	next     int              // size from which the next one may begin in that cycle
 }
 
-// BeginSegment reports whether a segment may be written now, of a conversation with so many checkpoints and tokens. In a
-// cycle one is begun when the conversation has grown by step tokens since the last, and none while another one is under
-// way. Whoever begins must call EndSegment.
+// BeginSegment reports whether a segment may be written now, of a conversation with so many checkpoints and tokens. In
+// a cycle one is begun when the conversation has grown by step tokens since the last, and none while another one is
+// under way. Whoever begins must call EndSegment.
 func (c *Cached) BeginSegment(cycle, size, step int) bool {
 	return c.written.begin(func(w written) (written, bool) {
 		if cycle == w.cycle && size < w.next {
@@ -111,8 +111,8 @@ func (c *Cached) EndSegment(s decant.Segment, asked []string) {
 // Segments returns the segments that were written ahead of the next pour. They must not be changed.
 func (c *Cached) Segments() []decant.Segment { return c.written.get().segments }
 
-// writtenAhead returns notes on the newest of those segments of a plan's checkpoint that were written ahead of the pour,
-// nil when there is none.
+// writtenAhead returns notes on the newest of those segments of a plan's checkpoint that were written ahead of the
+// pour, nil when there is none.
 func (c *Cached) writtenAhead(plan *decant.Plan) []string {
 	cp := decant.CheckpointIn(plan.Decisions)
 	if c == nil || cp == nil {

@@ -11,8 +11,8 @@ import (
 // A recaller tells the model of earlier conversations.
 type recaller struct{ *attempt }
 
-// recall tells the model of earlier conversations: behind the first words of one that begins, and behind the newest ones where what it
-// was told has left the view since.
+// recall tells the model of earlier conversations: behind the first words of one that begins, and behind the newest
+// ones where what it was told has left the view since.
 func (a *attempt) recall(ctx context.Context) error {
 	in := a.dr.Input
 	if in.Recall == nil {
@@ -30,8 +30,8 @@ func (a *attempt) recall(ctx context.Context) error {
 	return recaller{a}.tell(ctx, &ms[first], math.MaxInt)
 }
 
-// again tells the model once more, in at most most tokens and as it is known now, when a checkpoint covers what it was told. The
-// bytes come with what is new in the request, so that nothing of the provider's cache is lost.
+// again tells the model once more, in at most most tokens and as it is known now, when a checkpoint covers what it was
+// told. The bytes come with what is new in the request, so that nothing of the provider's cache is lost.
 func (a recaller) again(ctx context.Context, most int) error {
 	dr := a.dr
 	all := slices.Concat(dr.InForce, dr.Made)
@@ -61,8 +61,8 @@ func forgotten(ds []decant.Decision) bool {
 	return told
 }
 
-// tell tells the model of earlier conversations at the end of a message, unless that takes more than most tokens. A store that is slow or
-// fails costs a conversation what it would have been told, and nothing else.
+// tell tells the model of earlier conversations at the end of a message, unless that takes more than most tokens. A
+// store that is slow or fails costs a conversation what it would have been told, and nothing else.
 func (a recaller) tell(ctx context.Context, m *decant.Message, most int) error {
 	dr := a.dr
 	ctx, cancel := a.by.Deadlines.Optional(ctx)

@@ -72,7 +72,8 @@ func (r *rewrite) thoughtsRoute(ctx context.Context) error {
 	return dr.Add(ds)
 }
 
-// unfittingRoute changes nothing; the provider drops the thinking that does not fit, in this request and in all that follow.
+// unfittingRoute changes nothing; the provider drops the thinking that does not fit, in this request and in all that
+// follow.
 func (r *rewrite) unfittingRoute(context.Context) error {
 	dr := r.Draft
 	if !dr.LetDrop() {
@@ -175,8 +176,8 @@ func (r *rewrite) routineDropRoute(ctx context.Context) error {
 	return dr.Add(r.routine(ctx))
 }
 
-// routineClearRoute is routineRoute for bound thinking in an open round: the provider leaves out what is old, and goes on doing so
-// by the same rule until the next pour.
+// routineClearRoute is routineRoute for bound thinking in an open round: the provider leaves out what is old, and goes
+// on doing so by the same rule until the next pour.
 func (r *rewrite) routineClearRoute(ctx context.Context) error {
 	dr := r.Draft
 	e := dr.Preset.Native.Editing
@@ -261,8 +262,8 @@ func (r *rewrite) tailRounds() (n int) {
 	return n
 }
 
-// turnFoldRoute makes the turn under way one message of the user and drops all other thinking: what was said before stays as
-// it is. In a turn under way no thinking may be missing, so that one goes as a whole.
+// turnFoldRoute makes the turn under way one message of the user and drops all other thinking: what was said before
+// stays as it is. In a turn under way no thinking may be missing, so that one goes as a whole.
 func (r *rewrite) turnFoldRoute(ctx context.Context) error {
 	dr := r.Draft
 	if err := r.fold(ctx, policy.Turn); err != nil {
@@ -337,8 +338,9 @@ func (r *rewrite) plan(ctx context.Context, target int) (*policy.Proposal, []dec
 	return proposal, r.settle(proposal.Plan.Decisions), nil
 }
 
-// forgone returns a conversation in which no call of the server waits that the checkpoint in force covers. A fold may have
-// covered one; the provider has not been sent it since, so no result comes, and the round that it is in would never end.
+// forgone returns a conversation in which no call of the server waits that the checkpoint in force covers. A fold may
+// have covered one; the provider has not been sent it since, so no result comes, and the round that it is in would
+// never end.
 func forgone(c *decant.Conversation, ds []decant.Decision) *decant.Conversation {
 	cp := decant.CheckpointIn(ds)
 	if cp == nil || !decant.AwaitsServer(c.Messages) {

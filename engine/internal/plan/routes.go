@@ -57,8 +57,9 @@ var (
 	unfitting    = route{name: RouteUnfitting, carry: (*rewrite).unfittingRoute}
 )
 
-// routes returns the routes that are legal in the conversation's state, cheapest first (the rules are
-// in docs/reference/anthropic.md, "Bound thinking"). A fold gives up everything that is verbatim, so it is among them for legality or size only.
+// routes returns the routes that are legal in the conversation's state, cheapest first (the rules are in
+// docs/reference/anthropic.md, "Bound thinking"). A fold gives up everything that is verbatim, so it is among them for
+// legality or size only.
 func (s *Schedule) routes(why policy.Reason) []route {
 	dr := s.Draft
 	rs := s.legalRoutes(why)
@@ -100,9 +101,9 @@ func (s *Schedule) legalRoutes(why policy.Reason) []route {
 	return append(rs, folding)
 }
 
-// ladder returns the routes that are left after a refusal of thinking. The client's own bytes have been refused. Whether
-// the provider takes a turn under way without its thinking is found out; a client that recovers by itself would try
-// nothing else.
+// ladder returns the routes that are left after a refusal of thinking. The client's own bytes have been refused.
+// Whether the provider takes a turn under way without its thinking is found out; a client that recovers by itself would
+// try nothing else.
 func (s *Schedule) ladder(open bool) (out []route) {
 	dr := s.Draft
 	if dr.DropBlock && dr.Params == nil && dr.Demand.Tried == "" {
@@ -135,7 +136,7 @@ func (m earlyMode) routes() []route {
 	return nil
 }
 
-// byRule returns the routes by which what the preset clears by rule goes.
+// routineRoutes returns the routes by which what the preset clears by rule goes.
 func (s *Schedule) routineRoutes() (out []route) {
 	dr := s.Draft
 	if !dr.Bound() || !dr.Conv.OpenRound() {

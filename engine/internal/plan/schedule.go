@@ -14,7 +14,8 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// A Schedule tells whether a draft is to be poured, how it may be, and how far. It answers what policy asks of any request.
+// A Schedule tells whether a draft is to be poured, how it may be, and how far. It answers what policy asks of any
+// request.
 type Schedule struct {
 	Draft      *Draft
 	Summarizer policy.Summarizer // writes the record, nil: it stays the extractive one
@@ -106,7 +107,7 @@ func (s *Schedule) thinning() policy.EarlyPour {
 	return t
 }
 
-// terms returns what the outcome of an early pour depends on, besides the messages: the decisions of
+// earlyTerms returns what the outcome of an early pour depends on, besides the messages: the decisions of
 // the conversation, those included that were taken back, the model, the fixed part and the policy.
 func (s *Schedule) earlyTerms() string {
 	dr := s.Draft
@@ -133,8 +134,9 @@ func (s *Schedule) noteFutile() {
 	CachedOf(dr.Match.Stored).ChangeMeter(func(m *Meter) { m.Futile = dr.Meter.Futile })
 }
 
-// earlyTarget returns the tokens that the messages have after an early pour with a checkpoint, 0 where there is none: where
-// a model writes the records, which nobody waits for in a pour for money, and where the route for bound thinking is another.
+// earlyTarget returns the tokens that the messages have after an early pour with a checkpoint, 0 where there is none:
+// where a model writes the records, which nobody waits for in a pour for money, and where the route for bound thinking
+// is another.
 func (s *Schedule) earlyTarget() int {
 	dr := s.Draft
 	if s.early() != byEditing || writes(s.Summarizer) || dr.Preset.Native.Route == preset.RouteNative {
@@ -210,14 +212,15 @@ func (s *Schedule) isOptional(why policy.Reason) bool {
 	return why == policy.Free || why == policy.Paid || why == policy.Routine || s.Draft.Observed
 }
 
-// resumesCold reports whether a pour is of a request that finds nothing in the cache. The provider takes longer to write all
-// of it again than any plan takes, and without the pour it would be dearer: so it is waited for as if it had to be.
+// resumesCold reports whether a pour is of a request that finds nothing in the cache. The provider takes longer to
+// write all of it again than any plan takes, and without the pour it would be dearer: so it is waited for as if it had
+// to be.
 func (s *Schedule) resumesCold(why policy.Reason) bool {
 	return why == policy.Free && s.money.Cold() && !s.Draft.Observed
 }
 
-// hasRoutine reports whether something has become old that the preset clears by rule. A request that only repeats another goes
-// out as that one did.
+// hasRoutine reports whether something has become old that the preset clears by rule. A request that only repeats
+// another goes out as that one did.
 func (s *Schedule) hasRoutine() bool {
 	dr := s.Draft
 	if dr.Slides() || !policy.HasRoutine(s.routinePreset()) || dr.Match.State == nil || dr.Match.Relation != match.Continues {
@@ -228,8 +231,8 @@ func (s *Schedule) hasRoutine() bool {
 	return len(s.routine(ctx)) > 0
 }
 
-// staged returns the preset by which something is cleared by rule: where only the provider shall do that, and can be asked to,
-// its numbers hold as they do for Decant.
+// routinePreset returns the preset by which something is cleared by rule: where only the provider shall do that, and
+// can be asked to, its numbers hold as they do for Decant.
 func (s *Schedule) routinePreset() *preset.Preset {
 	set := s.Draft.Preset
 	if set.Native.Route != preset.RouteNative || !s.clears() {

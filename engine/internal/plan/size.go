@@ -109,7 +109,8 @@ func (dr *Draft) Estimate(view *decant.Conversation, behind decant.Ref) int {
 	return n
 }
 
-// since returns the index of the first message behind the last one whose number is below a number. What Decant wrote has none.
+// since returns the index of the first message behind the last one whose number is below a number. What Decant wrote
+// has none.
 func since(ms []decant.Message, number int) int {
 	i := len(ms)
 	for i > 0 && (ms[i-1].Number == 0 || ms[i-1].Number >= number) {

@@ -25,13 +25,13 @@ const RouteCompacted = "compacted by the provider"
 // others, because it costs a call.
 var compacting = route{name: RouteCompacted, carry: (*rewrite).compactRoute}
 
-// compacts reports whether the provider can be asked for a summary in a pour for a reason.
+// maySummarize reports whether the provider can be asked for a summary in a pour for a reason.
 func (p *Pour) maySummarize(why policy.Reason) bool {
 	dr := p.Draft
 	return why == policy.Necessary && !p.quick && dr.asksSummary() && len(dr.Suspended) == 0 && dr.Outcome.Before < dr.Limits.Window
 }
 
-// compacts reports whether the provider of a request can and may be asked for a summary.
+// asksSummary reports whether the provider of a request can and may be asked for a summary.
 func (dr *Draft) asksSummary() bool {
 	return dr.Asker != nil && !dr.Observed && !dr.Count &&
 		dr.Preset.Native.Route != preset.RouteLocal && dr.Compactable() && !dr.AsksForEditing()
@@ -75,8 +75,8 @@ func (r *rewrite) compactRoute(ctx context.Context) error {
 	return r.coverBySummary(ctx, sent.Messages[cut].Number, s, a.Usage)
 }
 
-// fits reports whether the provider can read the beginning of what is sent, of which it clears nothing then: it has read
-// it whole in an earlier request, or there is room for all that an estimate may be wrong by.
+// fitsWindow reports whether the provider can read the beginning of what is sent, of which it clears nothing then: it
+// has read it whole in an earlier request, or there is room for all that an estimate may be wrong by.
 func (s *Schedule) fitsWindow(view *decant.Conversation) bool {
 	dr := s.Draft
 	const margin = 1.25
@@ -87,7 +87,8 @@ func (s *Schedule) fitsWindow(view *decant.Conversation) bool {
 	return margin*float64(in.Fixed+dr.Weighed(view)) < float64(dr.Limits.Window)
 }
 
-// replace puts a provider's summary in the place of all messages before one, and behind the newest what it lacks.
+// coverBySummary puts a provider's summary in the place of all messages before one, and behind the newest what it
+// lacks.
 func (r *rewrite) coverBySummary(ctx context.Context, tail int, s dialect.ProviderSummary, u decant.Usage) error {
 	dr := r.Draft
 	c := dr.Conv
@@ -235,12 +236,13 @@ func (o *once) Ask(ctx context.Context, c provider.Cause, r *provider.Request) (
 	return o.answer, o.err
 }
 
-// pausing carries out a pour by a summary that the model has written in place of an answer, and behind which it has paused.
+// pausing carries out a pour by a summary that the model has written in place of an answer, and behind which it has
+// paused.
 var pausing = route{name: "compacted at a pause", carry: (*rewrite).pausedRoute}
 
-// pauses reports whether the model can be asked, in the client's own request, to write a summary in place of an answer. The
-// provider counts for itself, and answers as always where it finds the request smaller. Bound thinking in an open round would
-// not outlive it, and where all stays that there is no summary serves.
+// mayPause reports whether the model can be asked, in the client's own request, to write a summary in place of an
+// answer. The provider counts for itself, and answers as always where it finds the request smaller. Bound thinking in
+// an open round would not outlive it, and where all stays that there is no summary serves.
 func (p *Pour) mayPause(why policy.Reason, target int) bool {
 	dr := p.Draft
 	may := why == policy.Necessary && !p.quick && dr.Demand.Reason == "" && dr.Pauses() && len(dr.Suspended) == 0 &&
@@ -252,8 +254,8 @@ func (p *Pour) mayPause(why policy.Reason, target int) bool {
 	return err == nil && p.summaryCut(sent, target) > 0
 }
 
-// pausedRoute carries out pausing: the summary stands first, in the bytes in which it came, and the newest rounds behind it.
-// Thinking in these is bound to what the summary is about, so it goes.
+// pausedRoute carries out pausing: the summary stands first, in the bytes in which it came, and the newest rounds
+// behind it. Thinking in these is bound to what the summary is about, so it goes.
 func (r *rewrite) pausedRoute(ctx context.Context) error {
 	dr := r.Draft
 	sent, err := dr.Sent()

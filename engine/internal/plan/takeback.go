@@ -11,8 +11,8 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// yield takes the newest pour back that the provider has refused, so that the request goes out as it would
-// have without. It reports false where that is not possible or leaves no room for an answer, and where the pour was itself
+// yield takes the newest pour back that the provider has refused, so that the request goes out as it would have
+// without. It reports false where that is not possible or leaves no room for an answer, and where the pour was itself
 // made for a refusal: then the request without it has been refused before.
 func (a *attempt) yield(ctx context.Context) (bool, error) {
 	dr := a.dr

@@ -33,8 +33,8 @@ type Place struct {
 	Segments int         // that had been written
 }
 
-// An Upcoming is the pour that comes next for the conversation of a draft: whether it is near, and the plan that was made
-// for it while no request waited.
+// An Upcoming is the pour that comes next for the conversation of a draft: whether it is near, and the plan that was
+// made for it while no request waited.
 type Upcoming struct {
 	*Schedule
 	cached *Cached // of the conversation, nil: it is not stored yet
@@ -43,8 +43,8 @@ type Upcoming struct {
 // NewUpcoming returns the pour that comes after a draft was sent.
 func NewUpcoming(dr *Draft) *Upcoming { return &Upcoming{&Schedule{Draft: dr}, dr.cached()} }
 
-// Near returns the options of the pour, for a segment that is written ahead of it, and false where the conversation is not
-// as near to its trigger as the preset says, or is not stored yet.
+// Near returns the options of the pour, for a segment that is written ahead of it, and false where the conversation is
+// not as near to its trigger as the preset says, or is not stored yet.
 func (u *Upcoming) Near() (policy.PlanOptions, bool) {
 	dr := u.Draft
 	form := &dr.Preset.Summary
@@ -67,8 +67,8 @@ func (u *Upcoming) Drop() {
 	}
 }
 
-// Forecast returns a forecast behind the answered request, whose answer is a JSON list of blocks or nil. o are the options
-// of the pour ([Upcoming.Near]). It reports false where nothing can be prepared.
+// Forecast returns a forecast behind the answered request, whose answer is a JSON list of blocks or nil. o are the
+// options of the pour ([Upcoming.Near]). It reports false where nothing can be prepared.
 func (u *Upcoming) Forecast(o policy.PlanOptions, answer []byte) (*Forecast, bool) {
 	if !u.foreseeable() {
 		return nil, false
@@ -89,9 +89,9 @@ func (u *Upcoming) Forecast(o policy.PlanOptions, answer []byte) (*Forecast, boo
 	return f, true
 }
 
-// foreseeable reports whether the pour that comes next can be planned now: by a route that plans, of a conversation that
-// has the numbers of its transcript, by tokens alone. Where a preset counts the messages or turns that stay, these are not
-// here yet: a plan of now would keep them and all that comes until the pour.
+// foreseeable reports whether the pour that comes next can be planned now: by a route that plans, of a conversation
+// that has the numbers of its transcript, by tokens alone. Where a preset counts the messages or turns that stay, these
+// are not here yet: a plan of now would keep them and all that comes until the pour.
 func (u *Upcoming) foreseeable() bool {
 	dr := u.Draft
 	in := dr.Input
@@ -172,7 +172,8 @@ type Forecast struct {
 	opts   policy.PlanOptions
 }
 
-// Claim reports whether the plan may be made now: nobody else makes one of the conversation. Whoever claims must call Make.
+// Claim reports whether the plan may be made now: nobody else makes one of the conversation. Whoever claims must call
+// Make.
 func (f *Forecast) Claim() bool { return f.cached.BeginCandidate() }
 
 // Renew takes up the segments that have been written since. The plan that waits is without them.
@@ -226,8 +227,8 @@ func (f *Forecast) counts() []int32 {
 	return out
 }
 
-// prepared returns the plan that was prepared for the pour, as it is now; nil where there is none that will do. One that is
-// being made is waited for: that takes no longer than making it at once.
+// prepared returns the plan that was prepared for the pour, as it is now; nil where there is none that will do. One
+// that is being made is waited for: that takes no longer than making it at once.
 func (u *Upcoming) prepared(ctx context.Context, why policy.Reason) *decant.Plan {
 	in := u.Draft.Input
 	if why != policy.Necessary || in.Demand.Reason != "" || u.quick || u.cached == nil || in.Match.Branch != nil || !u.foreseeable() {
@@ -243,8 +244,8 @@ func (u *Upcoming) prepared(ctx context.Context, why policy.Reason) *decant.Plan
 	return u.swapped(ctx, c)
 }
 
-// swapped returns a candidate's plan with the sizes that it has now, nil where the view would be too large, or where the
-// model has used something since that it lacks.
+// swapped returns a candidate's plan with the sizes that it has now, nil where the view would be too large, or where
+// the model has used something since that it lacks.
 func (u *Upcoming) swapped(ctx context.Context, c *Candidate) *decant.Plan {
 	dr := u.Draft
 	ms, more := dr.Conv.Messages, u.more(c)

@@ -123,7 +123,7 @@ func (r *resting) saved(begun time.Time, u decant.Usage) float64 {
 	return r.entry.Lost(min(u.CacheRead, r.entry.Tokens()))
 }
 
-// resting has the first call of a pause made in time, if it may be made. k is locked.
+// rest has the first call of a pause made in time, if it may be made. k is locked.
 func (k *Warmer) rest(r *resting, a *Rested) {
 	in := a.Draft.Input
 	r.entry.Poured = (&Schedule{Draft: a.Draft, Summarizer: a.Draft.Summarizer}).PoursCold()
@@ -258,7 +258,8 @@ func (k *Warmer) Close() {
 	}
 }
 
-// forget makes room: what a conversation that nobody has gone on with for a day has cost is known no longer. k is locked.
+// forget makes room: what a conversation that nobody has gone on with for a day has cost is known no longer. k is
+// locked.
 func (k *Warmer) forget() {
 	for key, r := range k.rests {
 		if r.timer == nil && k.now().Sub(r.begun) > day {
