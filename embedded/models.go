@@ -52,8 +52,8 @@ func (o *Options) ask(e *engine.Options, s store.Store) error {
 	if e.Models.Asker == nil {
 		e.Models.Asker = caller
 	}
-	if e.Models.Told == nil {
-		e.Models.Told = caller.Told
+	if e.Models.Facts == nil {
+		e.Models.Facts = caller.Told
 	}
 	if e.Models.Summarizer != nil {
 		return nil

@@ -75,7 +75,7 @@ func TestASegmentIsWrittenAheadOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTypist()
 		booked := store.Money(0)
-		k, n := nearing(t, engine.Options{Models: engine.Models{Summarizer: w}, Booked: func(_ string, spends []store.Spend) {
+		k, n := nearing(t, engine.Options{Models: engine.Models{Summarizer: w}, OnBooked: func(_ string, spends []store.Spend) {
 			for _, s := range spends {
 				if s.Own {
 					booked += s.Cost

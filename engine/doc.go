@@ -9,12 +9,14 @@
 // the same bytes, and archives behind the answer what the provider said ([Engine.Finish]). Between pours the view of a
 // conversation grows at its end only.
 //
-// The stations of a request are files and packages, in this order: prepare.go (an arrival is tried as often as others
-// commit first) → match.go (whose conversation it is) → internal/draft (what was decided about it, replayed) →
-// internal/decide (what comes in, and whether a pour is due) → internal/pour (the pour, on a copy for each route) →
-// internal/ticket (what is sent) → commit.go → till.go (what it may cost is held back). When its answer is there:
-// finish.go, verdict.go (what it says of the provider), internal/outbox (where it waits), archive.go, ledger.go (what it
-// cost). When it was refused: recover.go. When a step of ours fails: fallback.go. When it is only observed: observe.go.
+// A request is one value that moves through five stations. Each takes a value and returns the next:
+//
+//	incoming ──match──▶ match.Match ──replay──▶ plan.Draft ──decide──▶ plan.Draft ──render──▶ body ──commit──▶ Prepared
+//
+// incoming.go matches and replays (internal/match, internal/plan), internal/plan decides, internal/book commits. prepare.go
+// goes through the stations as often as others commit first, and budget.go holds back what the request may cost. When the
+// answer is there: finish.go, learn.go (what it tells of the provider), and internal/book, where it waits, is archived and
+// booked. When it was refused: recover.go. When a step of ours fails: fallback.go. When it is only observed: observe.go.
 //
 // [Engine.Undo], [Engine.Preview] and [Engine.Pin] plan changes of stored conversations with their price.
 // [Engine.Thread] does all of it for programs without HTTP.

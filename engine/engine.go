@@ -3,20 +3,19 @@ package engine
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"hash/maphash"
+	"log/slog"
 	"runtime/debug"
 	"sync"
 
-	"github.com/decantdev/decant/engine/internal/account"
-	"github.com/decantdev/decant/engine/internal/decide"
-	"github.com/decantdev/decant/engine/internal/draft"
-	"github.com/decantdev/decant/engine/internal/lineage"
-	"github.com/decantdev/decant/engine/internal/marks"
-	"github.com/decantdev/decant/engine/internal/outbox"
-	"github.com/decantdev/decant/engine/internal/patience"
-	"github.com/decantdev/decant/engine/internal/prompt"
-	"github.com/decantdev/decant/engine/internal/warm"
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/engine/internal/book"
+	"github.com/decantdev/decant/engine/internal/match"
+	"github.com/decantdev/decant/engine/internal/plan"
+	"github.com/decantdev/decant/internal/batch"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -35,39 +34,41 @@ type Store interface {
 // keeps in memory is checked against it on every request, so that several engines may share one
 // store. It is safe for concurrent use.
 type Engine struct {
-	store Store
-	opts  Options
-	env   draft.Env
-	seed  maphash.Seed // of fingerprints
+	store    Store
+	opts     Options
+	settings plan.Settings
+	log      *slog.Logger
+	seed     maphash.Seed // of fingerprints
 
-	finder   lineage.Finder
-	sizes    draft.Estimators
-	outbox   *outbox.Box[finished]
-	recent   prompt.Recent
-	markers  *marks.Book // nil: none are added
-	decider  decide.Decider
-	till     till
-	patience patience.Patience
-	flights  lineage.Flights
+	// Whose conversation a request is.
+	recent  match.Recent
+	finder  match.Finder
+	flights match.Flights
 
-	accounts account.Book
-	behind   behind
+	// What is sent.
+	sizes     plan.Estimators
+	accounts  plan.Accounts
+	decider   plan.Decider
+	deadlines plan.Deadlines
+	autoCache *plan.AutoCache // nil: no markers are added
 
-	unbelieved sync.Once // told of an upstream whose reports cannot be true
+	// What is kept.
+	purse  *budget.Purse
+	ledger *book.Ledger
+	batch  *batch.Ledger
+	queue  *book.Queue[book.Answered]
+
+	// What is done while no request waits.
+	archives   sync.WaitGroup // under way
+	background *background
+	flusher    flushes
+	ahead      *ahead
+	warmer     *plan.Warmer // nil: nothing is kept warm
 }
 
-// A behind is what is done behind requests.
-type behind struct {
-	archives sync.WaitGroup // under way
-	aside    *aside         // what no request waits for
-	flushes  flushes
-	ahead    *ahead
-	warm     *warm.Keeper // nil: nothing is kept warm
-}
-
-// background does necessary work that nobody waits for but Close.
-func (e *Engine) background(do func(context.Context)) {
-	e.behind.archives.Go(func() {
+// later does necessary work that nobody waits for but Close.
+func (e *Engine) later(do func(context.Context)) {
+	e.archives.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), e.opts.Timeouts.Required)
 		defer cancel()
 		do(ctx)
@@ -76,17 +77,20 @@ func (e *Engine) background(do func(context.Context)) {
 
 // Flush returns when what was answered so far is archived, or the context ends: for whoever then looks at the store.
 func (e *Engine) Flush(ctx context.Context) error {
-	e.outbox.WaitAll(ctx)
+	e.queue.WaitAll(ctx)
 	return ctx.Err()
 }
+
+// Batches returns what books batches of requests, which the provider answers later.
+func (e *Engine) Batches() *batch.Ledger { return e.batch }
 
 // Close waits for what is still being archived, and as long as necessary work may take (Timeouts.Required) for what is
 // done beside requests, which it then ends.
 func (e *Engine) Close() error {
-	e.behind.warm.Close()
-	e.outbox.Flush()
-	e.behind.archives.Wait()
-	e.behind.aside.close(e.opts.Timeouts.Required)
+	e.warmer.Close()
+	e.queue.Flush()
+	e.archives.Wait()
+	e.background.close(e.opts.Timeouts.Required)
 	return nil
 }
 
@@ -98,21 +102,21 @@ const maxTries = 8
 func (e *Engine) caught(err *error) {
 	if v := recover(); v != nil {
 		*err = fmt.Errorf("panic: %v", v)
-		e.opts.Logger.Error("panic", "error", *err, "stack", string(debug.Stack()))
+		e.log.Error("panic", "error", *err, "stack", string(debug.Stack()))
 	}
 }
 
 func (o *Options) mode(req *Request) Mode { return cmp.Or(req.Mode, o.Mode) }
 
-// note tells about an error that does not become the answer to a request.
-func (e *Engine) note(err error) {
+// logError logs an error that does not become the answer to a request.
+func (e *Engine) logError(err error) {
 	if err != nil {
-		e.opts.Logger.Error("a step behind a request failed", "error", err)
+		e.log.Error("a step behind a request failed", "error", err)
 	}
 }
 
-// tellBacklog tells those who run an engine when the store cannot follow any longer, and when it can again.
-func tellBacklog(o *Options, full bool, lost int) {
+// logBacklog tells those who run an engine when the store cannot follow any longer, and when it can again.
+func logBacklog(o *Options, full bool, lost int) {
 	if full {
 		o.Logger.Error("the database cannot follow: until it can, answers are not archived, and what they brought comes back with their clients' next requests", "waiting_mb", o.Memory.Backlog>>20)
 	}
@@ -123,15 +127,16 @@ func tellBacklog(o *Options, full bool, lost int) {
 
 // Backlog returns how many bytes answers take that wait for the store, and how many answers were not archived
 // because there was no room for them.
-func (e *Engine) Backlog() (bytes, lost int) { return e.outbox.Size() }
+func (e *Engine) Backlog() (bytes, lost int) { return e.queue.Size() }
 
-// model looks a model up for a request that goes to an upstream and asks for betas. What the provider says about it counts more than
-// the catalogue. A window that the options name replaces both; a smaller one that the provider has named in a refusal counts in any case.
+// model looks a model up for a request that goes to an upstream and asks for betas. What the provider says about it
+// counts more than the catalogue. A window that the options name replaces both; a smaller one that the provider has
+// named in a refusal counts in any case.
 func (e *Engine) model(id, upstream string, learned int, betas []string) token.Model {
 	m, _ := e.opts.Catalog.Lookup(id)
 	m = m.For(betas)
-	if e.opts.Models.Told != nil {
-		if f, ok := e.opts.Models.Told(upstream, id); ok {
+	if e.opts.Models.Facts != nil {
+		if f, ok := e.opts.Models.Facts(upstream, id); ok {
 			m = m.With(f)
 		}
 	}
@@ -142,4 +147,62 @@ func (e *Engine) model(id, upstream string, learned int, betas []string) token.M
 		m.Window, m.Assumed = min(m.Window, learned), false
 	}
 	return m
+}
+
+// New returns an engine on a store.
+func New(s Store, o Options) (*Engine, error) {
+	if err := o.setDefaults(); err != nil {
+		return nil, err
+	}
+	e := &Engine{
+		store: s, opts: o, log: o.Logger, seed: maphash.MakeSeed(),
+		purse:     cmp.Or(o.Models.Purse, budget.NewPurse(s, o.Now, o.Logger)),
+		deadlines: plan.Deadlines{Least: o.Timeouts.Optional, Most: o.Timeouts.Required},
+	}
+	if o.Adds.Markers {
+		e.autoCache = plan.NewAutoCache()
+	}
+	if o.Watcher != nil {
+		e.purse.Tell = o.Watcher.Warned
+	}
+	e.settings = plan.Settings{
+		IDs: store.NewIDs(o.Now, rand.Reader), Now: o.Now, LookupModel: e.model, DropBlock: o.Adds.DropBlock, NoEarlyPours: o.NoEarlyPours,
+		OptionalTimeout: o.Timeouts.Optional, RequiredTimeout: o.Timeouts.Required,
+	}
+	e.finder = match.Finder{
+		Store: s, Cache: match.NewCache(o.Memory.Conversations, o.Memory.Entries), Notes: e.cached,
+		UnderWay: func(s *store.State, first int) bool { return e.flights.Hold(s, first, o.Now()) },
+	}
+	e.ledger = &book.Ledger{
+		Store: s, Finder: &e.finder, Settings: &e.settings, Deadlines: &e.deadlines, Purse: e.purse, Catalog: o.Catalog, Logger: o.Logger,
+		OnBooked: o.OnBooked, Recover: e.caught,
+	}
+	e.queue = book.NewQueue(o.Memory.Backlog, o.ArchiveDelay, e.ledger.Archive, e.archives.Go, func(full bool, lost int) { logBacklog(&e.opts, full, lost) })
+	e.ledger.Alone = e.queue.Alone
+	e.decider = plan.Decider{Store: s, Cache: e.finder.Cache, Wait: e.queue.Wait, Deadlines: &e.deadlines, Purse: e.purse}
+	e.accounts = plan.Accounts{Store: s, Now: o.Now, Background: e.later, Patience: o.Timeouts.Optional, Logger: o.Logger}
+	e.batch = &batch.Ledger{
+		Store: s, Logger: o.Logger, Now: o.Now, Off: o.Mode == Off,
+		Model: func(id string, betas []string) token.Model { return e.model(id, "", 0, betas) },
+		Uncached: func(c *decant.Conversation, m token.Model) decant.Usage {
+			return plan.Uncached(c, e.sizes.For(m).Conversation(c).Total())
+		},
+		Budgets: e.budgets, Hold: e.reserve, Release: e.purse.Release, Unmetered: func(err error) error { return &UnmeteredError{err} },
+		Optional: e.deadlines.Optional, Background: e.later, Timeout: o.Timeouts.Required,
+	}
+	e.background = newBackground(e.logError, e.caught)
+	e.ahead = newAhead(&e.opts, &e.settings, s, e.background)
+	e.flusher = flushes{o.Models.Flusher, e.background, e.logError}
+	e.warmer = plan.NewWarmer(o.Models.Warmer, e.background.do, o.Now, o.Logger)
+	return e, nil
+}
+
+// cached returns what is kept in memory of a conversation that was read from the store, and is in memory already where
+// before is not nil.
+func (e *Engine) cached(ctx context.Context, s *store.State, before *match.Stored) any {
+	m := plan.LoadMeter(ctx, e.store, s)
+	if before != nil {
+		return plan.CachedOf(before).Again(m)
+	}
+	return plan.NewCached(m)
 }

@@ -5,27 +5,25 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine/internal/draft"
-	"github.com/decantdev/decant/engine/internal/lineage"
-	"github.com/decantdev/decant/engine/internal/notes"
-	"github.com/decantdev/decant/engine/internal/prompt"
-	"github.com/decantdev/decant/engine/internal/ticket"
+	"github.com/decantdev/decant/engine/internal/book"
+	"github.com/decantdev/decant/engine/internal/match"
+	"github.com/decantdev/decant/engine/internal/plan"
 )
 
 // fallBack prepares a request after a step of the engine's own has failed: by replaying the decisions
 // that are known to be committed and making no new ones, else by the client's own bytes. These are
 // right as long as nothing was decided that the model's thinking is bound to.
-func (a *arrival) fallBack(fault error) (*Prepared, error) {
-	l := longest(a.e.finder.Cache.From(a.who), a.prompt)
+func (a *incoming) fallBack(fault error) (*Prepared, error) {
+	l := longest(a.e.finder.Cache.From(a.start), a.prompt)
 	if l == nil || a.observed() {
 		return &Prepared{Body: a.req.Body, Fault: fault}, nil
 	}
 	known, s := l.Shared(a.prompt)
-	dr, err := a.replay(lineage.Locate(l, s, a.prompt, known))
+	dr, err := a.replay(match.Locate(l, s, a.prompt, known), plan.Demand{})
 	if err == nil {
 		body, err := dr.Render()
 		if err == nil {
-			p := preparedOf(ticket.Of(dr), body)
+			p := preparedOf(book.Of(dr), body)
 			p.Fault = fault
 			return p, nil
 		}
@@ -35,8 +33,8 @@ func (a *arrival) fallBack(fault error) (*Prepared, error) {
 }
 
 // longest returns the conversation that shares most with a request, nil when none shares anything.
-func longest(ls []*lineage.Stored, r *prompt.Prompt) *lineage.Stored {
-	var out *lineage.Stored
+func longest(ls []*match.Stored, r *match.Prompt) *match.Stored {
+	var out *match.Stored
 	long := 0
 	for _, l := range ls {
 		if n, _ := l.Shared(r); n > long {
@@ -48,13 +46,11 @@ func longest(ls []*lineage.Stored, r *prompt.Prompt) *lineage.Stored {
 
 // original prepares the client's own bytes for a conversation whose decisions cannot be replayed.
 // Thinking that was written on top of them is left out where that is legal.
-func (a *arrival) original(l *lineage.Stored, fault error) (*Prepared, error) {
+func (a *incoming) original(l *match.Stored, fault error) (*Prepared, error) {
 	p := &Prepared{Body: a.req.Body, Fault: fault}
 	c := a.prompt.Doc.Conversation
-	q := a.query(&lineage.Match{Relation: lineage.Begins, Entries: lineage.Unknown(len(a.prompt.Spine))})
-	q.Model = a.e.model(c.Model, a.req.Upstream, 0, a.req.Betas)
-	q.Estimator = a.e.sizes.For(q.Model)
-	dr, err := draft.New(q, notes.Meter{}, nil)
+	in, set := a.input(&match.Match{Relation: match.Begins, Entries: match.Unknown(len(a.prompt.Spine))}, &plan.Meter{}, plan.Demand{})
+	dr, err := plan.NewDraft(in, set, plan.Meter{}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}

@@ -1,8 +1,12 @@
 package engine
 
 import (
-	"github.com/decantdev/decant/engine/internal/account"
-	"github.com/decantdev/decant/engine/internal/warm"
+	"sync"
+
+	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/engine/internal/book"
+	"github.com/decantdev/decant/engine/internal/match"
+	"github.com/decantdev/decant/engine/internal/plan"
 )
 
 // Finish tells the engine how a prepared request was answered, so that it can be archived and that
@@ -15,50 +19,67 @@ import (
 // An answer is not part of the conversation before the client has sent it back. But what it answers is
 // provisional no longer, unless the answer broke off; that a request was not answered is stored too, if
 // what it ended with is.
+//
+// A request is finished once, whichever of its forms is passed (see Recover and Paused): further calls do nothing.
 func (e *Engine) Finish(p *Prepared, res Response) {
-	if p.ticket == nil || p.ticket.Draft.Query.Request.Count {
+	if p.out == nil || p.out.Count {
 		return
 	}
-	e.behind.flushes.answered(p, &res) // before the archive, which brings the ticket up to date
-	rests(e, p, &res)
-	if res.Status/100 == 2 && p.ticket.Trial == nil {
-		e.behind.ahead.begin(p.ticket.Draft, p.Body, res.Content)
-	}
-	e.finish(p, res)
+	p.ending.once.Do(func() {
+		e.flusher.answered(p, &res) // before the archive, which brings what was sent up to date
+		if e.warmer != nil && p.answeredWhole(&res) && !res.Batch {
+			e.warmer.Answered(&plan.Rested{
+				Key: p.key(), Draft: p.out.Draft, Marks: p.out.Snapshot.Marks(), Body: p.Body, Betas: p.Betas, Usage: p.charged(res),
+			})
+		}
+		if res.Status/100 == 2 && p.out.Trial == nil {
+			e.ahead.begin(p.out.Draft, p.Body, res.Content)
+		}
+		e.archive(p, res)
+	})
 }
 
-// finish archives how a request ended that was read.
-func (e *Engine) finish(p *Prepared, res Response) {
-	e.flights.Leave(p.flight)
+// answeredWhole reports whether a request of a stored conversation, which is more than observed, was answered to its
+// end.
+func (p *Prepared) answeredWhole(res *Response) bool {
+	return res.Status/100 == 2 && !res.Broken && p.out.Trial == nil && p.Conversation != ""
+}
+
+// An ending is what ends with a request, once, however many forms of it were prepared.
+type ending struct {
+	once   sync.Once
+	flight *match.Flight       // nil: it holds nothing that is stored
+	held   *budget.Reservation // what the request may cost at most, nil: no budget applies
+}
+
+// archive has it archived how a request ended that was read.
+func (e *Engine) archive(p *Prepared, res Response) {
+	held := p.ending.held
+	e.flights.Leave(p.ending.flight)
 	if res.Status/100 != 2 {
-		e.till.purse.Release(p.held)
-		if !p.ticket.Stored() && p.ticket.Announced == "" && p.passes.Context() == 0 {
+		e.purse.Release(held)
+		if !p.out.Stored() && p.out.Announced == "" && p.passes.Context() == 0 {
 			return
 		}
 	}
-	f := finished{p, res, p.charged(res), e.opts.Now().UTC()}
-	if f.res.Partial = nil; res.Broken {
-		f.res.Usage.Output = 0 // the client may send back any part of it, or none
+	res.Organization = plan.AccountName(res.Organization)
+	billed := p.charged(res)
+	if res.Broken {
+		res.Usage.Output = 0 // the client may send back any part of it, or none
 	}
-	f.res.Organization = account.Named(res.Organization)
-	if f.answered() {
-		p.remark(f.billed, f.terms())
+	f := book.Answered{
+		Answer: book.Answer{
+			Status: res.Status, Usage: res.Usage, Extra: res.Extra, Content: res.Content, Stop: res.Stop, Broken: res.Broken,
+			Organization: res.Organization, Batch: res.Batch, BookedAs: res.BookedAs,
+		},
+		Out: p.out, Body: p.Body, Conversation: p.Conversation, Markers: p.markers(), Held: held, Passes: p.passes, Billed: billed, Time: e.opts.Now().UTC(),
 	}
-	(&verdict{e, p.ticket.Draft}).answered(f.res)
-	own := *p
-	own.ticket, f.Prepared = p.ticket.Copy(), &own // the archive brings it up to date, and the caller may still look at its own
-	who := p.ticket.Draft.Query.Request.Who
-	if !e.outbox.Add(who, f) {
-		e.till.purse.Release(p.held)
+	if f.Answered() {
+		p.learnMarkers(billed, f.Terms())
 	}
-}
-
-// rests lets a conversation that rests behind an answer be kept warm.
-func rests(e *Engine, p *Prepared, res *Response) {
-	if e.behind.warm == nil || res.Status/100 != 2 || res.Broken || res.Batch || p.ticket.Trial != nil || p.Conversation == "" {
-		return
+	(&learner{e, p.out.Draft}).answered(res)
+	f.Out = p.out.Copy() // the archive brings it up to date, and the caller may still look at its own
+	if !e.queue.Add(p.out.Start, f) {
+		e.purse.Release(held)
 	}
-	e.behind.warm.Answered(&warm.Answered{
-		Key: p.key(), Draft: p.ticket.Draft, Marks: p.ticket.Sight.Prompt.Marks, Body: p.Body, Betas: p.Betas, Usage: p.charged(*res),
-	})
 }

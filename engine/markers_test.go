@@ -17,7 +17,7 @@ import (
 func played(t *testing.T, system, end string, adds engine.Adds, n int, before func(c *coder, i int)) (usage decant.Usage, booked []store.Spend) {
 	t.Helper()
 	c := newCoder(t, system, end)
-	c.start(engine.Options{Window: 400_000, Now: c.now.Now, NoEarlyPours: true, Adds: adds, Booked: func(_ string, s []store.Spend) { booked = append(booked, s...) }})
+	c.start(engine.Options{Window: 400_000, Now: c.now.Now, NoEarlyPours: true, Adds: adds, OnBooked: func(_ string, s []store.Spend) { booked = append(booked, s...) }})
 	for i := range n {
 		if before != nil {
 			before(c, i)

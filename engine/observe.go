@@ -6,10 +6,9 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine/internal/draft"
-	"github.com/decantdev/decant/engine/internal/lineage"
-	"github.com/decantdev/decant/engine/internal/notes"
-	"github.com/decantdev/decant/engine/internal/ticket"
+	"github.com/decantdev/decant/engine/internal/book"
+	"github.com/decantdev/decant/engine/internal/match"
+	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/store"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -17,11 +16,11 @@ import (
 
 // An observer plans what would be done about a request that is only observed.
 type observer struct {
-	*arrival
-	tk *ticket.Ticket
+	*incoming
+	out *book.Outgoing
 }
 
-// plan plans what would be done about a request and leaves it as it is. Like arrival.try it reports whether the
+// plan plans what would be done about a request and leaves it as it is. Like incoming.try it reports whether the
 // conversation must be looked at anew first.
 func (o *observer) plan(ctx context.Context) (p *Prepared, behind bool, err error) {
 	x, fault := o.shadow(ctx)
@@ -30,8 +29,8 @@ func (o *observer) plan(ctx context.Context) (p *Prepared, behind bool, err erro
 			return nil, true, nil
 		}
 	}
-	o.tk.LeaveAlone()
-	p = preparedOf(o.tk, o.tk.Draft.Query.Request.Body)
+	o.out.LeaveAlone()
+	p = preparedOf(o.out, o.out.Body)
 	if x == nil { // what was planned before cannot be read
 		p.Fault = fault
 		return p, false, nil
@@ -39,18 +38,18 @@ func (o *observer) plan(ctx context.Context) (p *Prepared, behind bool, err erro
 	if fault != nil {
 		x.Outcome.Route = "none: " + fault.Error()
 	}
-	o.tk.Trial = ticket.Planned(ctx, x)
+	o.out.Trial = book.Planned(ctx, x)
 	o.notePlan()
-	t := o.tk.Trial
+	t := o.out.Trial
 	p.Report.Plan = x.Outcome.Plan
 	p.Report.Planned = &Planned{Reason: t.Reason, Route: t.Route, Tokens: t.Tokens, Decisions: len(t.Made), Risk: t.Risk}
 	return p, false, nil
 }
 
 // shadow returns a draft for the same request under the decisions that were planned before.
-func (o *observer) shadow(ctx context.Context) (*draft.Draft, error) {
-	dr := o.tk.Draft
-	p := *dr.Query.Match
+func (o *observer) shadow(ctx context.Context) (*plan.Draft, error) {
+	dr := o.out.Draft
+	p := *dr.Match
 	if p.Stored != nil {
 		planned, err := o.plannedFor(ctx, p.Stored, p.State)
 		if err != nil {
@@ -60,18 +59,13 @@ func (o *observer) shadow(ctx context.Context) (*draft.Draft, error) {
 		s.Decisions = slices.Concat(s.Decisions, planned)
 		p.State, p.Actual, p.Branch = &s, p.State, nil
 	}
-	x, err := o.replay(&p)
-	if err != nil {
-		return nil, err
-	}
-	x.Query.Demand, x.Meter, x.Query.Model = dr.Query.Demand, dr.Meter, dr.Query.Model
-	return x, nil
+	return o.replay(&p, dr.Demand)
 }
 
 // plannedFor returns the decisions that were planned for the observed requests of a conversation.
-func (o *observer) plannedFor(ctx context.Context, l *lineage.Stored, s *store.State) ([]decant.Decision, error) {
-	n := notes.Of(l)
-	if ds, read := n.Plan(); read {
+func (o *observer) plannedFor(ctx context.Context, l *match.Stored, s *store.State) ([]decant.Decision, error) {
+	n := plan.CachedOf(l)
+	if ds, read := n.Planned(); read {
 		return ds, nil
 	}
 	var all []decant.Decision
@@ -86,7 +80,7 @@ func (o *observer) plannedFor(ctx context.Context, l *lineage.Stored, s *store.S
 		}
 		all = append(all, ds...)
 	}
-	return n.Read(all), nil
+	return n.SetPlanned(all), nil
 }
 
 // readPlan returns the decisions that were planned for one request. Those that were planned before decisions
@@ -105,11 +99,11 @@ func (o *observer) readPlan(ctx context.Context, tenant string, p *store.Planned
 // notePlan notes what was planned for the request. What others have planned meanwhile stands. A
 // request that has left the conversation, or has none yet, has its plan noted in one of its own when it is archived.
 func (o *observer) notePlan() {
-	m := o.tk.Draft.Query.Match
-	if m.Stored == nil || o.tk.Starts() {
+	m := o.out.Match
+	if m.Stored == nil || o.out.Starts() {
 		return
 	}
-	if m.Relation != lineage.Returns {
-		o.tk.Trial.Noted = notes.Of(m.Stored).Extend(o.tk.Trial.Before-len(m.State.Decisions), o.tk.Trial.Made)
+	if m.Relation != match.Returns {
+		o.out.Trial.Noted = plan.CachedOf(m.Stored).ExtendPlanned(o.out.Trial.Before-len(m.State.Decisions), o.out.Trial.Made)
 	}
 }

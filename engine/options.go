@@ -63,9 +63,9 @@ type Options struct {
 	// that nothing is logged.
 	Logger *slog.Logger
 
-	// Booked is told what answered requests and records have cost when that has been stored, each once. Nil means that
-	// nobody is.
-	Booked func(tenant string, spends []store.Spend)
+	// OnBooked is called with what answered requests and records have cost, once each, when that has been stored. It may
+	// be nil.
+	OnBooked func(tenant string, spends []store.Spend)
 
 	// Watcher is told of pours and of budgets that are nearly spent. Nil means that nobody is.
 	Watcher Watcher
@@ -107,9 +107,9 @@ type Models struct {
 	// extractive.
 	Summarizer policy.Summarizer
 
-	// Told returns what the provider at a base URL says itself about a model, which counts more than the catalogue, and false where
+	// Facts returns what the provider at a base URL says itself about a model, which counts more than the catalogue, and false where
 	// that is not known. It must be quick: each request asks it. provider.Caller.Told is one. Nil means that nothing is known.
-	Told func(upstream, model string) (token.Facts, bool)
+	Facts func(upstream, model string) (token.Facts, bool)
 
 	// Purse holds what requests may cost against budgets. Who makes own calls gives the engine the purse that holds
 	// these, so that together they cannot overrun a budget. Nil means one of the engine's own.
@@ -164,8 +164,8 @@ func (o *Options) setDefaults() (err error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	o.Logger = slog.New(secret.Handler(o.Logger.Handler()))
-	if o.Booked == nil {
-		o.Booked = func(string, []store.Spend) {}
+	if o.OnBooked == nil {
+		o.OnBooked = func(string, []store.Spend) {}
 	}
 	for _, d := range []struct {
 		field *int

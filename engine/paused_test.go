@@ -248,7 +248,7 @@ func TestAModelIsWhatItsProviderSays(t *testing.T) {
 	p := *policyOf(t, "night-watch")
 	p.Prune = preset.PruneEveryRequest
 	k := newDialogue(t, engine.Options{})
-	e, err := engine.New(k.store, engine.Options{Preset: &p, Models: engine.Models{Told: func(upstream, model string) (token.Facts, bool) {
+	e, err := engine.New(k.store, engine.Options{Preset: &p, Models: engine.Models{Facts: func(upstream, model string) (token.Facts, bool) {
 		return token.Facts{ID: model, Window: 3_000_000, Editing: token.Can, Threshold: token.Can}, upstream == "https://provider"
 	}}})
 	if err != nil {

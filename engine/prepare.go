@@ -7,10 +7,9 @@ import (
 
 	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/dialect/index"
-	"github.com/decantdev/decant/engine/internal/draft"
-	"github.com/decantdev/decant/engine/internal/marks"
-	"github.com/decantdev/decant/engine/internal/prompt"
-	"github.com/decantdev/decant/engine/internal/ticket"
+	"github.com/decantdev/decant/engine/internal/book"
+	"github.com/decantdev/decant/engine/internal/match"
+	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/store"
 )
 
@@ -28,13 +27,13 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	if e.opts.mode(req) == Off {
 		return &Prepared{Body: req.Body}, nil
 	}
-	e.outbox.Enter()
-	defer e.outbox.Leave()
+	e.queue.Enter()
+	defer e.queue.Leave()
 	d := dialectOf(req.Dialect)
-	key := prompt.KeyOf(d, req.Tenant, req.Session, req.Body, e.seed)
+	key := match.KeyOf(d, req.Tenant, req.Session, req.Body, e.seed)
 	req, marks := marked(e, d, req)
 	was := e.recent.Find(key, req.Body)
-	r, err := prompt.Read(d, req.Body, e.seed, was)
+	r, err := match.Read(d, req.Body, e.seed, was)
 	if err != nil {
 		return unread(e, req, err)
 	}
@@ -47,13 +46,13 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 }
 
 // marked returns a request with the cache markers that it should have.
-func marked(e *Engine, d dialect.Dialect, req *Request) (*Request, *marks.Marks) {
+func marked(e *Engine, d dialect.Dialect, req *Request) (*Request, *plan.AddedMarkers) {
 	by, ok := d.(dialect.Marker)
-	if !ok || e.markers == nil || req.Count || e.opts.mode(req) != Manage {
+	if !ok || e.autoCache == nil || req.Count || e.opts.mode(req) != Manage {
 		return req, nil
 	}
 	with := *req
-	body, added := e.markers.Add(by, req.Tenant, req.Session, req.Body)
+	body, added := e.autoCache.Add(by, req.Tenant, req.Session, req.Body)
 	with.Body = body
 	return &with, added
 }
@@ -61,52 +60,59 @@ func marked(e *Engine, d dialect.Dialect, req *Request) (*Request, *marks.Marks)
 // unread returns what becomes of a request that cannot be read. Nothing of ours has failed, and the provider knows
 // best what is wrong with it; but it may read what we cannot, so that no budget lets it pass.
 func unread(e *Engine, req *Request, err error) (*Prepared, error) {
-	if len(e.till.of(req.Budgets)) > 0 && e.opts.mode(req) == Manage && !req.Count {
+	if len(e.budgets(req.Budgets)) > 0 && e.opts.mode(req) == Manage && !req.Count {
 		return nil, &UnmeteredError{err}
 	}
 	return &Prepared{Body: req.Body}, nil
 }
 
 // send prepares the request, and holds back what it may cost before it leaves.
-func (a *arrival) send(ctx context.Context) (*Prepared, error) {
-	p, err := a.prepare(ctx, draft.Demand{})
+func (a *incoming) send(ctx context.Context) (*Prepared, error) {
+	p, err := a.prepare(ctx, plan.Demand{})
 	if err != nil {
 		if p, err = a.fallBack(err); err != nil {
 			return nil, err
 		}
 	}
-	p.arrival = a
-	if p.ticket != nil && !a.req.Count && !a.observed() && len(a.e.till.of(a.req.Budgets)) > 0 {
-		r := p.ticket.Draft.Reservation(p.Conversation)
-		if err := a.e.till.hold(ctx, r); err != nil {
-			a.e.finish(p, Response{}) // it never leaves
+	p.incoming, p.ending = a, new(ending)
+	if p.out != nil && !a.req.Count && !a.observed() && len(a.e.budgets(a.req.Budgets)) > 0 {
+		r := p.out.Reservation(p.Conversation)
+		if err := a.e.reserve(ctx, r); err != nil {
+			a.e.archive(p, Response{}) // it never leaves
 			return nil, err
 		}
-		p.held = r
+		p.ending.held = r
 	}
-	leaves(a.e, p)
+	a.e.leaves(p)
 	return p, nil
 }
 
-// leaves notes that a prepared request is on its way.
-func leaves(e *Engine, p *Prepared) {
-	if p != nil && p.ticket != nil && !p.arrival.req.Count {
-		p.flight = e.flights.Enter(p.ticket.Draft.Query.Match, p.ticket.Stored(), e.opts.Now())
+// leaves notes that a prepared request is on its way, in place of the form that was before.
+func (e *Engine) leaves(p *Prepared) {
+	if p.out == nil || p.incoming.req.Count {
+		return
+	}
+	if f := e.flights.Enter(p.out.Match, p.out.Stored(), e.opts.Now()); f != nil {
+		e.flights.Leave(p.ending.flight)
+		p.ending.flight = f
 	}
 }
 
 // try is the way of a request: match, replay, decide, render, commit. It is rendered before it is committed, so that
-// nothing is decided for good that cannot be written. It reports whether the conversation must be looked at anew before it is
-// poured: an earlier request has been archived since, or was about to be. One that others have moved on meanwhile is
-// store.ErrConflict.
-func (a *arrival) try(ctx context.Context, force draft.Demand) (p *Prepared, behind bool, err error) {
-	dr, err := a.observe(ctx)
+// nothing is decided for good that cannot be written. It reports whether the conversation must be looked at anew before
+// it is poured: an earlier request has been archived since, or was about to be. One that others have moved on meanwhile
+// is store.ErrConflict.
+func (a *incoming) try(ctx context.Context, force plan.Demand) (p *Prepared, behind bool, err error) {
+	m, err := a.match(ctx)
 	if err != nil {
 		return nil, false, err
 	}
-	dr.Force(force)
+	dr, err := a.replay(m, force)
+	if err != nil {
+		return nil, false, err
+	}
 	if a.observed() {
-		return (&observer{a, ticket.Of(dr)}).plan(ctx)
+		return (&observer{a, book.Of(dr)}).plan(ctx)
 	}
 	behind, fault := a.e.decider.Decide(ctx, dr)
 	if behind {
@@ -116,16 +122,15 @@ func (a *arrival) try(ctx context.Context, force draft.Demand) (p *Prepared, beh
 	if err != nil {
 		return nil, false, err
 	}
-	tk := ticket.Of(dr)
-	tk.Look()
-	c := &committer{a.e, tk}
-	if err := c.commit(ctx); err != nil {
+	out := book.Of(dr)
+	out.Look()
+	if err := a.e.ledger.Commit(ctx, out); err != nil {
 		return nil, false, err
 	}
-	if err := c.announce(ctx); err != nil { // others will think that it was given up; the answer finds its place all the same
-		a.e.note(err)
+	if err := a.e.ledger.Announce(ctx, out); err != nil { // others will think that it was given up; the answer finds its place all the same
+		a.e.logError(err)
 	}
-	p = preparedOf(tk, body)
+	p = preparedOf(out, body)
 	p.Fault = fault
 	notice(a.e, p)
 	return p, false, nil
@@ -133,14 +138,14 @@ func (a *arrival) try(ctx context.Context, force draft.Demand) (p *Prepared, beh
 
 // prepare makes one attempt after the other until no other request comes in between, or the request has been kept
 // waiting for as long as it may. A panic in it is a fault like any other: the client's request goes out all the same.
-func (a *arrival) prepare(ctx context.Context, force draft.Demand) (p *Prepared, err error) {
+func (a *incoming) prepare(ctx context.Context, force plan.Demand) (p *Prepared, err error) {
 	defer a.e.caught(&err)
-	ctx = a.e.patience.Begin(ctx, force.Again)
+	ctx = a.e.deadlines.Begin(ctx, force.Again)
 	for n := range maxTries {
 		p, behind, err := a.try(ctx, force)
 		switch {
-		case behind && a.e.patience.Lost(ctx):
-			a.e.patience.Block()
+		case behind && a.e.deadlines.Expired(ctx):
+			a.e.deadlines.MarkBusy()
 			return nil, fmt.Errorf("archives of the conversation have not ended in time (tried %d times): %w", n+1, store.ErrBusy)
 		case !behind && !errors.Is(err, store.ErrConflict):
 			return p, err

@@ -4,10 +4,8 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/budget"
-	"github.com/decantdev/decant/engine/internal/lineage"
-	"github.com/decantdev/decant/engine/internal/prompt"
-	"github.com/decantdev/decant/engine/internal/ticket"
+	"github.com/decantdev/decant/engine/internal/book"
+	"github.com/decantdev/decant/engine/internal/match"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 )
@@ -20,22 +18,21 @@ type Prepared struct {
 	Report       Report
 	Fault        error // what of Decant's own failed, nil when nothing did
 
-	arrival  *arrival            // what it was made from, nil: it could not be read
-	ticket   *ticket.Ticket      // nil: nothing is known about the conversation
-	flight   *lineage.Flight     // nil: it holds nothing that is stored
-	held     *budget.Reservation // what the request may cost at most, nil: no budget applies
-	passes   decant.Usage        // of summaries behind which the model has paused before it answered
-	pauses   int                 // how many these were
-	recovers int                 // how often it was made anew after a refusal
+	incoming *incoming      // what it was made from, nil: it could not be read
+	out      *book.Outgoing // nil: nothing is known about the conversation
+	ending   *ending        // what ends with the request, the same for all its forms
+	passes   decant.Usage   // of summaries behind which the model has paused before it answered
+	pauses   int            // how many these were
+	recovers int            // how often it was made anew after a refusal
 }
 
 // Footprint returns about how many bytes a prepared request takes in memory until it is finished, besides its
 // bodies: as it was read, and as it is sent.
 func (p *Prepared) Footprint() int64 {
-	if p.arrival == nil {
+	if p.incoming == nil {
 		return 0
 	}
-	return 2 * int64(prompt.Footprint(nil, len(p.arrival.prompt.Blocks)))
+	return 2 * int64(match.Footprint(nil, len(p.incoming.prompt.Blocks)))
 }
 
 // Poor returns the checkpoint that is new and says less than its preset asks of a record, nil when there is
@@ -75,27 +72,27 @@ type Report struct {
 // View returns what is sent as a conversation, nil when the request could not be read. Its messages
 // have the numbers of the transcript.
 func (p *Prepared) View() *decant.Conversation {
-	if p.ticket == nil {
+	if p.out == nil {
 		return nil
 	}
-	return p.ticket.Draft.View
+	return p.out.View
 }
 
-// Transcript returns what was asked for as a conversation with nothing poured, nil when the request could not be read. Its messages
-// have the numbers of the transcript.
+// Transcript returns what was asked for as a conversation with nothing poured, nil when the request could not be read.
+// Its messages have the numbers of the transcript.
 func (p *Prepared) Transcript() *decant.Conversation {
-	if p.ticket == nil {
+	if p.out == nil {
 		return nil
 	}
-	return p.ticket.Draft.Query.Refs.Conv
+	return p.out.Conv
 }
 
 // InForce returns the decisions under which the transcript is what is sent, oldest first. Nobody may change them.
 func (p *Prepared) InForce() []decant.Decision {
-	if p.ticket == nil {
+	if p.out == nil {
 		return nil
 	}
-	return slices.Concat(p.ticket.Draft.InForce, p.ticket.Draft.Made)
+	return slices.Concat(p.out.InForce, p.out.Made)
 }
 
 // Planned is what would have been done about a request that was only observed. It is planned on top of what
@@ -109,14 +106,14 @@ type Planned struct {
 	Risk      int // facts that were in the view before the pour and would not have been after it
 }
 
-// preparedOf returns what is sent for the ticket, in a body.
-func preparedOf(tk *ticket.Ticket, body []byte) *Prepared {
-	m := tk.Draft.Query.Match
-	tk.Send()
-	p := &Prepared{Body: body, Betas: tk.Draft.NeededBetas(), Report: reportOf(tk), ticket: tk}
+// preparedOf returns what is sent, in a body.
+func preparedOf(out *book.Outgoing, body []byte) *Prepared {
+	m := out.Match
+	out.Send()
+	p := &Prepared{Body: body, Betas: out.NeededBetas(), Report: reportOf(out), out: out}
 	switch {
-	case tk.Starts():
-		p.Conversation = tk.NewID()
+	case out.Starts():
+		p.Conversation = out.NewID()
 	case m.Stored != nil:
 		p.Conversation = m.Stored.Key.ID
 		p.Report.Version = m.State.Version
@@ -125,19 +122,19 @@ func preparedOf(tk *ticket.Ticket, body []byte) *Prepared {
 }
 
 // reportOf returns what was decided about the request.
-func reportOf(tk *ticket.Ticket) Report {
-	q, o := tk.Draft.Query, &tk.Draft.Outcome
+func reportOf(out *book.Outgoing) Report {
+	in, o := out.Input, &out.Outcome
 	r := Report{
-		Relation: string(q.Match.Relation), Reason: o.Reason, Route: o.Route, Plan: o.Plan, Before: o.Before, After: o.After,
-		Decisions: tk.Sent, LeftOut: tk.Sight.Lacks, Window: q.Model.Window, Messages: len(q.Refs.Conv.Messages),
+		Relation: string(in.Match.Relation), Reason: o.Reason, Route: o.Route, Plan: o.Plan, Before: o.Before, After: o.After,
+		Decisions: out.Decisions, LeftOut: out.Snapshot.Lacks, Window: in.Model.Window, Messages: len(in.Conv.Messages),
 	}
-	if len(tk.Sent) > 0 && !q.Request.Count { // what is only counted is decided by the request itself
-		r.Freed = r.LeftOut - policy.LeftOut(tk.Draft.InForce)
+	if len(out.Decisions) > 0 && !in.Count { // what is only counted is decided by the request itself
+		r.Freed = r.LeftOut - policy.LeftOut(out.InForce)
 	}
 	return r
 }
 
 // key returns the key of the conversation, whose id is empty when it is not known.
 func (p *Prepared) key() store.Key {
-	return store.Key{Tenant: p.ticket.Draft.Query.Request.Who.Tenant, ID: p.Conversation}
+	return store.Key{Tenant: p.out.Start.Tenant, ID: p.Conversation}
 }

@@ -3,11 +3,12 @@ package engine
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 
+	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect"
-	"github.com/decantdev/decant/engine/internal/draft"
-	"github.com/decantdev/decant/engine/internal/pour"
+	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/policy"
 )
 
@@ -22,34 +23,34 @@ const (
 // because thinking in it is bound to another conversation. It returns false when the refusal is about
 // something else, or when there is no other form: then it is the client's.
 func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []byte) (*Prepared, bool) {
-	if p.arrival == nil {
+	if p.incoming == nil {
 		return nil, false // it could not be read
 	}
-	refused := p.arrival.prompt.Dialect.ReadRefusal(status, body)
+	refused := p.incoming.prompt.Dialect.ReadRefusal(status, body)
 	f := demandOf(refused)
 	if tried := p.tried(); tried != "" && status == http.StatusBadRequest && f.Reason != policy.Overflow {
-		f = draft.Demand{Reason: policy.Refusal, Tried: tried} // whatever it is about: the client did not send that
+		f = plan.Demand{Reason: policy.Refusal, Tried: tried} // whatever it is about: the client did not send that
 	}
 	f.Unedit = refused.Topic == dialect.Editing && p.clears() || refused.Topic == dialect.Compacting && (p.summarised() || p.ruled()) || refused.Topic == dialect.Editing && p.ruled()
 	f.Topic = refused.Topic
-	if f.Reason == "" && !f.Unedit || p.recovers >= limit(f.Reason) || e.opts.mode(p.arrival.req) != Manage || p.arrival.req.Count {
+	if f.Reason == "" && !f.Unedit || p.recovers >= limit(f.Reason) || e.opts.mode(p.incoming.req) != Manage || p.incoming.req.Count {
 		return nil, false
 	}
 	f.Again = true
-	if p.ticket == nil {
+	if p.out == nil {
 		return p.retry(ctx)
 	}
-	if f.Tried == pour.Fold {
+	if f.Tried == plan.RouteFold {
 		return nil, false // that was the form that is always legal
 	}
-	(&verdict{e, p.ticket.Draft}).refused(f, refused)
+	(&learner{e, p.out.Draft}).refused(f, refused)
 	measure(&f, p, status)
-	next, err := p.arrival.prepare(ctx, f)
+	next, err := p.incoming.prepare(ctx, f)
 	if err == nil && next.Report.Reason == "" {
 		err = next.Fault
 	}
 	if err != nil || next.Report.Reason == "" && (!f.Unedit || next.asksAgain(p, refused.Topic)) {
-		e.note(err)
+		e.logError(err)
 		return nil, false
 	}
 	return p.follow(next), true
@@ -74,16 +75,16 @@ func (p *Prepared) tried() string {
 
 // clears reports whether the prepared request asks the provider to clear something.
 func (p *Prepared) clears() bool {
-	if p.ticket == nil {
+	if p.out == nil {
 		return false
 	}
-	c, _ := p.ticket.Draft.Clearing()
+	c, _ := p.out.Clearing()
 	return c != nil
 }
 
 // summarised reports whether the prepared request has a summary that the provider wrote for Decant.
 func (p *Prepared) summarised() bool {
-	return p.ticket != nil && dialect.Summarised(p.ticket.Draft.View)
+	return p.out != nil && dialect.Summarised(p.out.View)
 }
 
 // asksAgain reports whether the prepared request asks once more for what the provider has refused in another.
@@ -95,14 +96,14 @@ func (p *Prepared) asksAgain(refused *Prepared, topic dialect.Topic) bool {
 }
 
 // ruled reports whether the prepared request gives the provider rules for its prompt.
-func (p *Prepared) ruled() bool { return p.ticket != nil && draft.Rules(p.ticket.Draft).Any() }
+func (p *Prepared) ruled() bool { return p.out != nil && p.out.Rules().Any() }
 
-// retry prepares once more, with more patience, what went out as the client sent it because the
+// retry prepares once more, with more time, what went out as the client sent it because the
 // store did not answer: the refusal is most likely about what was decided before.
 func (p *Prepared) retry(ctx context.Context) (*Prepared, bool) {
-	next, err := p.arrival.prepare(ctx, draft.Demand{Again: true})
+	next, err := p.incoming.prepare(ctx, plan.Demand{Again: true})
 	if err != nil || bytes.Equal(next.Body, p.Body) {
-		p.arrival.e.note(err)
+		p.incoming.e.logError(err)
 		return nil, false
 	}
 	return p.follow(next), true
@@ -110,40 +111,91 @@ func (p *Prepared) retry(ctx context.Context) (*Prepared, bool) {
 
 // follow makes next the successor of p, which was refused.
 func (p *Prepared) follow(next *Prepared) *Prepared {
-	e := p.arrival.e
-	next.arrival, next.held, next.recovers = p.arrival, p.held, p.recovers+1
-	leaves(e, next)
-	if next.flight == nil {
-		next.flight = p.flight
-	} else {
-		e.flights.Leave(p.flight)
-	}
+	e := p.incoming.e
+	next.incoming, next.ending, next.recovers = p.incoming, p.ending, p.recovers+1
+	e.leaves(next)
 	return next
 }
 
 // measure completes what a refusal demands by what was refused.
-func measure(f *draft.Demand, p *Prepared, status int) {
-	a := p.ticket
+func measure(f *plan.Demand, p *Prepared, status int) {
+	a := p.out
 	if f.Reason == policy.Overflow && status == http.StatusRequestEntityTooLarge {
 		f.Bytes = len(p.Body) / 2
 	}
-	if n := a.Draft.Query.Estimator.Messages(a.Draft.View.Messages); f.Factor > 0 && n > 0 {
-		f.Factor = max(0, f.Factor-float64(a.Draft.Query.Fixed)) / float64(n)
+	if n := a.Draft.Estimator.Messages(a.Draft.View.Messages); f.Factor > 0 && n > 0 {
+		f.Factor = max(0, f.Factor-float64(a.Draft.Fixed)) / float64(n)
 	}
 }
 
 // demandOf returns what a refusal demands of the next attempt. The factor is the size in tokens that the provider has
 // counted, until it has been measured.
-func demandOf(r dialect.Refusal) draft.Demand {
+func demandOf(r dialect.Refusal) plan.Demand {
 	switch r.Topic {
 	case dialect.Size:
-		f := draft.Demand{Reason: policy.Overflow, Factor: float64(r.Tokens), Window: r.Window, Bytes: r.Bytes}
+		f := plan.Demand{Reason: policy.Overflow, Factor: float64(r.Tokens), Window: r.Window, Bytes: r.Bytes}
 		if r.Output > 0 { // the answer may be longer than what we reserve for it
 			f.Window -= max(0, r.Output-policy.MostReserve)
 		}
 		return f
 	case dialect.Thinking:
-		return draft.Demand{Reason: policy.Refusal}
+		return plan.Demand{Reason: policy.Refusal}
 	}
-	return draft.Demand{}
+	return plan.Demand{}
+}
+
+// mostPauses is how many summaries a model may write before it answers a request.
+const mostPauses = 2
+
+// Pauses reports whether the answer may be a summary behind which the model pauses, for which [Engine.Paused] is to be
+// asked before anybody sees it. A streamed answer that may, begins with it, see [dialect.Pauser.Opens].
+func (p *Prepared) Pauses() bool {
+	if p.out == nil || p.out.Count {
+		return false
+	}
+	n := p.out.Rules().Summary
+	return n > 0 && p.out.MayPass(n-1)
+}
+
+// Paused returns what to send next where an answer is not the client's, but a summary behind which the model has
+// paused: the conversation goes on from it, and where a budget is nearly spent the model is asked to come to an end
+// (preset native.compaction.pause). What is decided is committed before it returns. It returns nil for any other
+// answer; of one that broke off it is to be asked only where that was to be a summary. The caller goes on with what is
+// returned as after Recover; what the summary has cost is booked with the answer to it.
+//
+// A summary that the model has not written, or that leaves the view too large, is not used: then the conversation is
+// poured without it. An error is one of Prepare; then p is to be finished as one that was not answered.
+func (e *Engine) Paused(ctx context.Context, p *Prepared, res Response) (*Prepared, error) {
+	if !p.Pauses() || res.Status/100 != 2 {
+		return nil, nil
+	}
+	s, paused := p.incoming.prompt.Dialect.(dialect.Pauser).Paused(res.Content) // no other dialect pauses
+	if !paused && !res.Broken {
+		return nil, nil
+	}
+	p.passes, p.pauses = p.passes.Add(res.Usage).Add(res.Extra), p.pauses+1
+	f := plan.Demand{Again: true, Reason: policy.Necessary, Paid: p.passes, Summary: &s, Unpause: p.pauses >= mostPauses}
+	if s.Text == "" {
+		f.Summary, f.Unpause = nil, true
+		e.log.Warn("the model has paused without a summary, so the conversation is poured without it", "conversation", p.Conversation, "stop", fmt.Sprintf("%.40q", res.Stop))
+	}
+	next, err := p.incoming.prepare(ctx, f)
+	if err != nil {
+		if next, err = p.incoming.fallBack(err); err != nil {
+			return nil, err
+		}
+	}
+	next.passes, next.pauses = p.passes, p.pauses
+	return p.succeed(next), nil
+}
+
+// Paid returns the usage of summaries behind which the model has paused on the way to p. Billed counts it as well.
+func (p *Prepared) Paid() decant.Usage { return p.passes }
+
+// succeed makes next the successor of p.
+func (p *Prepared) succeed(next *Prepared) *Prepared {
+	recovers := p.recovers
+	next = p.follow(next)
+	next.recovers = recovers
+	return next
 }

@@ -1,8 +1,13 @@
 package engine
 
 import (
+	"cmp"
+
+	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/engine/internal/plan"
+	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/preset"
 )
 
@@ -38,4 +43,73 @@ type Request struct {
 	Mode   Mode           // empty: the engine's
 	Pauses bool           // who sends it asks Engine.Paused about each answer before anybody sees it, so that the model may pause behind a summary
 	Count  bool           // only the size is asked for: nothing is committed
+}
+
+// A Response is what the provider answered to a prepared request.
+type Response struct {
+	Status  int          // as in HTTP
+	Usage   decant.Usage // of the pass that wrote the answer, as reported; zero when it was not
+	Extra   decant.Usage // of other passes, which are billed as well, such as summaries by the provider
+	Content []byte       // of the answer, a JSON list of blocks; nil when there was none
+	Stop    string       // why the model stopped
+	Broken  bool         // the answer ended before its end: it counts as none
+
+	Partial []byte // what was said in an answer that broke off, as far as it was kept
+	Came    int    // bytes of all that was said in it
+
+	Organization string // whom the provider has answered, as its header names it; empty when it does not
+	Editing      bool   // the answer says what context editing did
+	Cleared      int    // results that it left out of the prompt
+	Batch        bool   // it came with a batch, at the price of batches
+	BookedAs     string // under this id, by which the same answer is booked once although Finish is told of it again, as after a restart; empty: by the request's own
+}
+
+// Billed returns the usage for which an answer to the request is booked: what was reported. Of one that broke off
+// the provider may not have said yet what it took, but it is paid all the same, and who cuts each answer short must
+// not get it for nothing: then the prompt counts as it was estimated, and what has come of the answer is counted.
+func (p *Prepared) Billed(res Response) decant.Usage {
+	return p.charged(res).Add(res.Extra).Add(p.passes)
+}
+
+// markers returns the cache markers of ours in the request, nil where none are for us to add.
+func (p *Prepared) markers() *plan.AddedMarkers {
+	if p.incoming == nil {
+		return nil
+	}
+	return p.incoming.marks
+}
+
+// learnMarkers lets the engine know what cache markers of ours have brought.
+func (p *Prepared) learnMarkers(u decant.Usage, at cost.Terms) {
+	x := p.markers()
+	if x == nil {
+		return
+	}
+	in := p.out.Input
+	p.incoming.e.autoCache.Learn(x, u, in.Fixed, func(u decant.Usage) float64 { return in.Price(u, at).USD() })
+}
+
+// charged is Billed for the pass that wrote the answer.
+func (p *Prepared) charged(res Response) decant.Usage {
+	u := res.Usage
+	if !res.Broken || res.Status/100 != 2 {
+		return u
+	}
+	if u.Prompt() == 0 {
+		u.Input = cmp.Or(p.Report.After, len(p.Body)/bytesPerToken)
+	}
+	u.Output = max(u.Output, p.said(res))
+	return u
+}
+
+// bytesPerToken is what is assumed of text that is not there to be counted. It is rather few.
+const bytesPerToken = 3
+
+// said returns how many tokens have come of an answer that broke off.
+func (p *Prepared) said(res Response) int {
+	lost := max(0, res.Came-len(res.Partial)) / bytesPerToken
+	if p.out == nil {
+		return lost + len(res.Partial)/bytesPerToken
+	}
+	return lost + p.out.Estimator.Count(string(res.Partial))
 }

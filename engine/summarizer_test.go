@@ -49,7 +49,7 @@ func hangs(ctx context.Context, _ policy.SummaryInput) (policy.Summary, error) {
 func TestASummarizerWritesTheRecord(t *testing.T) {
 	w := &writer{write: good}
 	booked := store.Money(0)
-	k := poured(t, engine.Options{Booked: func(_ string, spends []store.Spend) {
+	k := poured(t, engine.Options{OnBooked: func(_ string, spends []store.Spend) {
 		for _, s := range spends {
 			if s.Own {
 				booked += s.Cost

@@ -46,8 +46,8 @@ func (t *Thread) Append(ms ...decant.Message) {
 	}
 }
 
-// View returns what to send to the model now, and how it came about; what was decided is stored when it returns. The view goes
-// to a provider together with Report.ContextManagement and Report.Betas.
+// View returns what to send to the model now, and how it came about; what was decided is stored when it returns. The
+// view goes to a provider together with Report.ContextManagement and Report.Betas.
 //
 // There is either a view or an error, never both. When a step of Decant's own has failed, the view is the one that was
 // decided before, or the conversation as it is, and Report.Fault says what failed. The errors are those of
@@ -81,10 +81,11 @@ func (t *Thread) ready(p *Prepared) (*decant.Conversation, *Report, error) {
 	return p.View(), &report, nil
 }
 
-// Paused tells that the model has stopped behind a summary (stop reason "compaction"), where the thread's Request said that its
-// program goes on then (Request.Pauses). Content is that of the answer, a JSON list of blocks, and usage all that was reported
-// for it. It returns the view to send now, as View does: the summary, the newest messages behind it and, where a budget is
-// nearly spent, a word to come to an end. The answer to that is the one to tell Answered of, and to append.
+// Paused tells that the model has stopped behind a summary (stop reason "compaction"), where the thread's Request said
+// that its program goes on then (Request.Pauses). Content is that of the answer, a JSON list of blocks, and usage all
+// that was reported for it. It returns the view to send now, as View does: the summary, the newest messages behind it
+// and, where a budget is nearly spent, a word to come to an end. The answer to that is the one to tell Answered of, and
+// to append.
 //
 // It returns no view where the content is not such a summary: then it is an answer like any other.
 func (t *Thread) Paused(ctx context.Context, content []byte, usage decant.Usage) (*decant.Conversation, *Report, error) {
@@ -103,12 +104,12 @@ func (t *Thread) Paused(ctx context.Context, content []byte, usage decant.Usage)
 func (t *Thread) Answered(u decant.Usage) { t.finish(Response{Status: http.StatusOK, Usage: u}) }
 
 // Close ends the thread for now: a view that has had no answer counts as failed, and what it may have cost is no longer
-// held back. The conversation stays as it is, and a later View goes on with it. If its preset asks for it, what is worth
-// remembering is saved (Models.Flusher).
+// held back. The conversation stays as it is, and a later View goes on with it. If its preset asks for it, what is
+// worth remembering is saved (Models.Flusher).
 func (t *Thread) Close() {
 	t.finish(Response{})
 	if t.said != nil {
-		t.engine.behind.flushes.closed(t.said)
+		t.engine.flusher.closed(t.said)
 		t.said = nil
 	}
 }
@@ -117,7 +118,7 @@ func (t *Thread) Close() {
 func (t *Thread) finish(res Response) {
 	if t.last != nil {
 		t.engine.Finish(t.last, res)
-		if t.last.ticket != nil && res.Status == http.StatusOK {
+		if t.last.out != nil && res.Status == http.StatusOK {
 			t.said = t.last
 		}
 		t.last = nil

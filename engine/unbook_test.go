@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/dialect/index"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/batch"
 	"github.com/decantdev/decant/store"
 )
 
@@ -33,7 +35,7 @@ func TestUnbookedBatch(t *testing.T) {
 	x.start(&sluggish{x.db, 30 * time.Millisecond}, 10*time.Millisecond)
 	body := []byte(`{"model":"claude-sonnet-4-5","max_tokens":100,"messages":[{"role":"user","content":"why?"}]}`)
 	for i := range 5 {
-		b, err := x.engine.PrepareBatch(t.Context(), &engine.BatchRequest{Items: []dialect.BatchItem{{ID: "a", Params: body}}})
+		b, err := x.engine.Batches().Prepare(t.Context(), &batch.Request{Dialect: index.Default, Items: []dialect.BatchItem{{ID: "a", Params: body}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +49,7 @@ func TestUnbookedBatch(t *testing.T) {
 			t.Errorf("%s: nothing is booked", id)
 		}
 		for range 2 { // a process that dies behind it does it again
-			if err := x.engine.UnbookBatch(t.Context(), "", id); err != nil {
+			if err := x.engine.Batches().Unbook(t.Context(), "", id); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -55,7 +57,7 @@ func TestUnbookedBatch(t *testing.T) {
 			t.Errorf("%s: $%.6f stay booked", id, usd)
 		}
 	}
-	if err := x.engine.UnbookBatch(t.Context(), "", "another"); err != nil {
+	if err := x.engine.Batches().Unbook(t.Context(), "", "another"); err != nil {
 		t.Errorf("one that is not booked: %v", err)
 	}
 }

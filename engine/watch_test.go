@@ -16,11 +16,11 @@ import (
 // An onlooker keeps what it is told.
 type onlooker struct {
 	mu    sync.Mutex
-	pours []*engine.Pouring
+	pours []*engine.PourEvent
 	warns []budget.Warning
 }
 
-func (o *onlooker) Poured(x *engine.Pouring) {
+func (o *onlooker) Poured(x *engine.PourEvent) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.pours = append(o.pours, x)

@@ -320,7 +320,7 @@ func TestMoneyIsCounted(t *testing.T) {
 
 func TestEngineTellsWhatItBooks(t *testing.T) {
 	booked := make(chan string, 10)
-	w := newWorld(t, strict(sandbox.Options{}), gateway.Options{Keys: keys}, engine.Options{Booked: func(tenant string, spends []store.Spend) {
+	w := newWorld(t, strict(sandbox.Options{}), gateway.Options{Keys: keys}, engine.Options{OnBooked: func(tenant string, spends []store.Spend) {
 		for _, s := range spends {
 			booked <- fmt.Sprint(tenant, " ", s.Model, " ", s.Cost > 0)
 		}

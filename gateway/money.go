@@ -9,7 +9,7 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// Money are the metrics of what was booked. Use its Book for engine.Options.Booked.
+// Money are the metrics of what was booked. Use its Book for engine.Options.OnBooked.
 type Money struct {
 	usd    *prometheus.CounterVec // kind
 	writes *prometheus.CounterVec // cause

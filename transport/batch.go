@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/decantdev/decant/dialect"
-	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/batch"
 )
 
 // batch sends a batch on, as it came, for which a budget has room.
@@ -35,7 +35,7 @@ func (x *exchange) batch() (*http.Response, error) {
 	if err != nil {
 		return x.refuse(http.StatusBadRequest, dialect.Invalid, "decant: a budget applies, and the body cannot be read as a batch: "+err.Error()), nil
 	}
-	b, err := x.engine.PrepareBatch(r.Context(), &engine.BatchRequest{
+	b, err := x.engine.Batches().Prepare(r.Context(), &batch.Request{
 		Dialect: x.dialect, Tenant: x.share.tenant, Budgets: x.t.opts.Budgets(r), Betas: x.betas(), Items: items,
 	})
 	if err != nil {
@@ -84,7 +84,7 @@ func (e *ending) Read(p []byte) (int, error) {
 
 // booked books a batch by what the provider says to it. One that was refused costs nothing; one that may have been made
 // is booked, whether or not it is understood what the provider says.
-func booked(res *http.Response, d dialect.Batcher, b *engine.Batch) *http.Response {
+func booked(res *http.Response, d dialect.Batcher, b *batch.Batch) *http.Response {
 	if res.StatusCode/100 != 2 {
 		b.Drop()
 		return res

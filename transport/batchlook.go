@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/decantdev/decant/dialect"
-	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/batch"
 )
 
 // follow sends a request on that looks at a batch. When the batch is booked and the answer says what it came to, that
@@ -18,7 +18,7 @@ func (t *Transport) follow(r *http.Request, d dialect.Dialect, door dialect.Door
 	if err != nil {
 		return refuseUnread(d, r, http.StatusUnauthorized, dialect.Unauthenticated, err.Error()), nil
 	}
-	s := t.engine.Load().BatchBooked(r.Context(), tenant, door.Batch)
+	s := t.engine.Load().Batches().Booked(r.Context(), tenant, door.Batch)
 	if s == nil {
 		return t.send(outgoing(r))
 	}
@@ -44,7 +44,7 @@ const (
 )
 
 // addResult adds what one request of a batch has used. It reports false for a line that is not understood.
-func addResult(s *engine.Settlement, d dialect.Batcher, line []byte) bool {
+func addResult(s *batch.Settlement, d dialect.Batcher, line []byte) bool {
 	r, ok := d.BatchResult(line)
 	if ok && r.Answered {
 		s.Add(r.Model, r.Usage)

@@ -129,7 +129,7 @@ func (o *ownCalls) into(e *engine.Options, db engine.Store) error {
 	if err != nil {
 		return err
 	}
-	e.Models.Asker, e.Models.Summarizer, e.Models.Told = caller, s, caller.Told
+	e.Models.Asker, e.Models.Summarizer, e.Models.Facts = caller, s, caller.Told
 	return nil
 }
 

@@ -94,7 +94,7 @@ var timeouts engine.Timeouts
 func manager(c *config.Config, pre *preset.Preset, s *service, money *gateway.Money, log *slog.Logger) func(*serviceStore) (*engine.Engine, error) {
 	o := engine.Options{
 		Preset: pre, Mode: engine.Mode(c.Mode), Window: c.Window, Adds: engine.Adds{DropBlock: c.DropBlock, Markers: c.AddMarkers}, Budgets: budgetsOf(c),
-		Logger: log, Booked: money.Book, Memory: engine.Memory{Backlog: backlog(c)}, Watcher: s.board, Timeouts: timeouts,
+		Logger: log, OnBooked: money.Book, Memory: engine.Memory{Backlog: backlog(c)}, Watcher: s.board, Timeouts: timeouts,
 	}
 	return func(db *serviceStore) (*engine.Engine, error) {
 		o := o

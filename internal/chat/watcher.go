@@ -16,7 +16,7 @@ type watcher struct{ to io.Writer }
 var _ engine.Watcher = (*watcher)(nil)
 
 // Poured implements engine.Watcher.
-func (w *watcher) Poured(p *engine.Pouring) {
+func (w *watcher) Poured(p *engine.PourEvent) {
 	if w.to == nil {
 		return
 	}

@@ -60,7 +60,7 @@ func New(o Options) *Flusher {
 }
 
 // Flush implements engine.Flusher.
-func (f *Flusher) Flush(ctx context.Context, o *engine.Occasion) error {
+func (f *Flusher) Flush(ctx context.Context, o *engine.FlushRequest) error {
 	first, err := f.opts.Store.Claim(ctx, o.Conversation, fmt.Sprintf("flush %d", o.Cycle), f.opts.Now())
 	if errors.Is(err, store.ErrNotFound) {
 		return nil // its archive is still under way; the next request is an occasion, too
@@ -103,7 +103,7 @@ var (
 )
 
 // ask has the conversation's model say what to save.
-func (f *Flusher) ask(ctx context.Context, o *engine.Occasion) ([]memory.Draft, error) {
+func (f *Flusher) ask(ctx context.Context, o *engine.FlushRequest) ([]memory.Draft, error) {
 	d, ok := o.Dialect.(dialect.Continuer)
 	switch {
 	case f.opts.Asker == nil || !ok:
@@ -129,7 +129,7 @@ func (f *Flusher) ask(ctx context.Context, o *engine.Occasion) ([]memory.Draft, 
 }
 
 // save adds drafts to the memory of the conversation's project, or to its own where no project is known.
-func (f *Flusher) save(ctx context.Context, o *engine.Occasion, drafts []memory.Draft) (int, error) {
+func (f *Flusher) save(ctx context.Context, o *engine.FlushRequest, drafts []memory.Draft) (int, error) {
 	scope := memory.Scope{Level: memory.Project, Name: o.Project}
 	if o.Project == "" {
 		scope = memory.Scope{Level: memory.Conversation, Name: o.Conversation.ID}
@@ -146,7 +146,7 @@ func (f *Flusher) save(ctx context.Context, o *engine.Occasion, drafts []memory.
 }
 
 // first returns the number of the first message that the model has seen.
-func first(o *engine.Occasion) int {
+func first(o *engine.FlushRequest) int {
 	for i := range o.View.Messages {
 		if n := o.View.Messages[i].Number; n > 0 {
 			return n
@@ -156,7 +156,7 @@ func first(o *engine.Occasion) int {
 }
 
 // last returns the number of the last one.
-func last(o *engine.Occasion) int {
+func last(o *engine.FlushRequest) int {
 	for i := len(o.View.Messages) - 1; i >= 0; i-- {
 		if n := o.View.Messages[i].Number; n > 0 {
 			return n

@@ -21,7 +21,7 @@ type form struct {
 }
 
 // formOf returns the form of a conversation: by its own tool if it declares one, else by lines.
-func formOf(o *engine.Occasion) form {
+func formOf(o *engine.FlushRequest) form {
 	p := o.Preset.Flush
 	f := form{prompt: p.Prompt, silent: cmp.Or(p.Token, memory.SilentToken)}
 	f.tool = slices.ContainsFunc(o.View.Fixed.Tools, func(t decant.Tool) bool { return t.Name == saveTool })

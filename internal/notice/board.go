@@ -23,7 +23,7 @@ type Board struct {
 var _ engine.Watcher = (*Board)(nil)
 
 // Poured tells of a pour.
-func (b *Board) Poured(x *engine.Pouring) {
+func (b *Board) Poured(x *engine.PourEvent) {
 	b.Log.Info("pour", "conversation", x.Key.ID, "notice", secret.Mask(text(x)))
 	if b.Lines != nil {
 		for _, line := range Lines(x) {
@@ -103,7 +103,7 @@ type record struct {
 	CostUSD  float64 `json:"cost_usd"`
 }
 
-func factsOf(x *engine.Pouring) facts {
+func factsOf(x *engine.PourEvent) facts {
 	f := facts{
 		Reason: string(x.Reason), Route: x.Route, Preset: x.Preset.Name, Before: x.Before, After: x.After, Threshold: x.Threshold, Window: x.Window,
 		Decisions: len(x.Decisions), Lost: x.Lost, CostUSD: x.Price.CostUSD, SaveUSD: x.Price.SaveUSD, Error: secret.Mask(plain(x.Err)),

@@ -14,7 +14,7 @@ import (
 )
 
 // text returns what was kept by a pour, what left the view, and what it costs, in a few sentences.
-func text(x *engine.Pouring) string {
+func text(x *engine.PourEvent) string {
 	if x.Reason == "" {
 		return fmt.Sprintf("not poured: %v", x.Err)
 	}
@@ -73,7 +73,7 @@ func reductions(ds []decant.Decision) string {
 }
 
 // Lines returns the lines that the pour's preset has for people, filled in.
-func Lines(x *engine.Pouring) (out []string) {
+func Lines(x *engine.PourEvent) (out []string) {
 	n := x.Preset.Notices
 	fill := strings.NewReplacer(
 		"{before}", figure.Thousands(x.Before), "{threshold}", figure.Thousands(x.Threshold), "{messages}", strconv.Itoa(covered(x)),
@@ -91,7 +91,7 @@ func Lines(x *engine.Pouring) (out []string) {
 }
 
 // covered returns the messages that a pour's record stands for.
-func covered(x *engine.Pouring) int {
+func covered(x *engine.PourEvent) int {
 	if x.Checkpoint == nil {
 		return 0
 	}
@@ -99,7 +99,7 @@ func covered(x *engine.Pouring) int {
 }
 
 // written returns the tokens of a pour's record.
-func written(x *engine.Pouring) int {
+func written(x *engine.PourEvent) int {
 	if x.Checkpoint == nil {
 		return 0
 	}

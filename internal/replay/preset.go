@@ -245,6 +245,121 @@ func (p *pourer) options(q int, conv *decant.Conversation) (policy.PlanOptions, 
 	return o, l, err
 }
 
+// hold makes the candidate of a pour that has been decided for a reason, if somebody wants it.
+func (p *pourer) hold(q int, conv, view *decant.Conversation, made []decant.Decision, why policy.Reason, out *step) error {
+	if !p.watch {
+		return nil
+	}
+	before := slices.Clone(p.ds[:len(p.ds)-len(made)])
+	ds, err := p.candidate(q, conv, view, before, why)
+	if err != nil {
+		return fmt.Errorf("a candidate: %w", err)
+	}
+	was, err := p.under(q, conv, before, ds)
+	if err != nil {
+		return fmt.Errorf("a candidate: %w", err)
+	}
+	a, b := decant.CheckpointIn(ds), decant.CheckpointIn(made)
+	out.held = &held{view: was.Messages, moved: a == nil || a.To != b.To, early: true}
+	if why != policy.Necessary {
+		return nil
+	}
+	out.held.early, out.held.alone = false, p.since < 0 || p.since == q
+	if out.held.ready, err = p.swap(q, conv, before); err != nil {
+		return fmt.Errorf("a plan that waited: %w", err)
+	}
+	return nil
+}
+
+// candidate returns what a pour for a reason decides, with a checkpoint, if nobody has watched the agent.
+func (p *pourer) candidate(q int, conv, view *decant.Conversation, before []decant.Decision, why policy.Reason) ([]decant.Decision, error) {
+	blind := *p
+	blind.blind, blind.ds = true, before
+	if why == policy.Necessary {
+		return blind.decisions(q, conv, view, why)
+	}
+	proposal, err := blind.proposal(context.Background(), q, conv)
+	if err != nil {
+		return nil, err
+	}
+	return blind.allowed(q, view, proposal.Plan.Decisions), nil
+}
+
+// A waiting is the plan that waits for the next pour, as a gateway makes it behind the answers to requests
+// (engine/internal/plan). What is played does not depend on it: a replay plans at once.
+type waiting struct {
+	plan     *decant.Plan
+	first    *decant.Plan // that waited first, before anybody was watched
+	messages int          // of the request behind which the plan was made
+	coming   int          // tokens that were to come behind it
+	seen     int          // messages that it was held against
+	made     int          // plans
+}
+
+// prepare plans the pour that comes next behind the answer to request q, of whose view the size is known, if it is near. The
+// plan that waits stays if it lacks nothing that the model has used since.
+func (p *pourer) prepare(q int, conv *decant.Conversation, view *decant.Conversation) error {
+	if !p.watch || p.since < 0 || p.since > q {
+		return nil
+	}
+	n := len(conv.Messages)
+	after := conv.With(p.seg.conv.Messages[:min(n+1, len(p.seg.conv.Messages))])
+	o, l, err := p.options(q, conv)
+	if err != nil {
+		return err
+	}
+	_, size := p.lay.prompt(view.Messages)
+	step := (size - p.fixed(q)) / max(1, len(decant.Rounds(view.Messages)))
+	coming := max(0, l.Trigger-size) + step/2
+	if w := p.waits; w != nil && policy.Expected(w.plan, w.more(p, conv)+coming, l.Target, l.Trigger-p.fixed(q)) && len(policy.Lacks(context.Background(), after, decant.CheckpointIn(w.plan.Decisions), w.seen)) == 0 {
+		w.seen = len(after.Messages)
+		return nil
+	}
+	o.Target, o.Coming = l.Target, max(0, coming-p.lay.est.Messages(after.Messages[n:]))
+	plan, err := policy.Plan(context.Background(), after, o)
+	var irreducible *decant.IrreducibleError
+	if errors.As(err, &irreducible) || err == nil && decant.CheckpointIn(plan.Decisions) == nil {
+		return nil // the pour finds its own way
+	}
+	if err != nil {
+		return fmt.Errorf("prepare a pour: %w", err)
+	}
+	next := &waiting{plan: plan, first: plan, messages: n, coming: max(coming, p.lay.est.Messages(after.Messages[n:])), seen: len(after.Messages), made: 1}
+	if w := p.waits; w != nil {
+		next.first, next.made = w.first, w.made+1
+	}
+	p.waits = next
+	return nil
+}
+
+// more returns how many tokens more than the plan expected have come behind the request behind which it was made.
+func (w *waiting) more(p *pourer, conv *decant.Conversation) int {
+	return p.lay.est.Messages(conv.Messages[w.messages:]) - w.coming
+}
+
+// swap says what has become of the plan that waited for the pour of request q, on top of decisions; nil: none waited.
+func (p *pourer) swap(q int, conv *decant.Conversation, before []decant.Decision) (*swapped, error) {
+	w := p.waits
+	if w == nil {
+		return nil, nil
+	}
+	_, l, err := p.options(q, conv)
+	if err != nil {
+		return nil, err
+	}
+	out := &swapped{made: w.made}
+	out.surprised = !policy.Expected(w.plan, w.more(p, conv), l.Target, l.Trigger-p.fixed(q))
+	out.lacking = len(policy.Lacks(context.Background(), conv, decant.CheckpointIn(w.plan.Decisions), w.seen)) > 0
+	for to, plan := range map[*[]decant.Message]*decant.Plan{&out.view: w.plan, &out.first: w.first} {
+		view, err := p.under(q, conv, before, slices.Clone(plan.Decisions))
+		if err != nil {
+			return nil, err
+		}
+		*to = view.Messages
+	}
+	return out, nil
+}
+
 // under returns the view of request q with decisions of a plan that is not played.
 func (p *pourer) under(q int, conv *decant.Conversation, before, ds []decant.Decision) (*decant.Conversation, error) {
 	for i := range ds {
