@@ -35,7 +35,7 @@ type triageFlags struct {
 	Config  string   `placeholder:"FILE" help:"Settings file (.decant/triage.yaml). A file in a repository needs decant trust."`
 	Model   string   `placeholder:"ID" help:"Model (${model})."`
 	Repo    []string `sep:"none" placeholder:"[NAME=]DIR" help:"Clone of a repository whose code runs (those of the settings, or the one here). May be repeated."`
-	Sandbox bool     `help:"Use a stand-in for the model, which knows a few kinds of mistakes. Needs no key; nothing leaves this machine."`
+	Sandbox bool     `help:"Use a stand-in for the model, with recorded answers. Needs no key; nothing leaves this machine."`
 	DB      string   `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the gateway's; with --sandbox a temporary one."`
 	keyFileFlag
 	catalogFlag

@@ -11,14 +11,14 @@ import (
 	"github.com/decantdev/decant/agent/mcp"
 )
 
-// What a result of a tool of an MCP server may have in an investigation, and how long a call may take.
+// Limits of tools of MCP servers in an investigation.
 const (
 	mostToolResult = 4000 // characters
 	mostToolTime   = time.Minute
 )
 
-// serve starts the MCP servers that the settings name. Of their tools those are used that only read, and those that the settings allow. A server that
-// cannot be started is a notice: the run goes on without it.
+// serve starts the MCP servers of the settings. Investigations get their read-only tools, and those that the settings
+// allow. A server that cannot be started is a notice.
 func (r *triageRoom) serve(ctx context.Context) error {
 	name := r.set.MCP.File
 	if name == "" {
@@ -32,7 +32,7 @@ func (r *triageRoom) serve(ctx context.Context) error {
 	r.clean = append(r.clean, set.Close)
 	if err := set.Err(); err != nil {
 		r.faults = append(r.faults, err)
-		for _, one := range servers { // why it could not may quote what the server has printed
+		for _, one := range servers { // the reason may quote what the server printed, so it is not in the report
 			if strings.Contains("\n"+err.Error(), "\nMCP server "+one.Name+": ") {
 				r.notices = append(r.notices, fmt.Sprintf("The MCP server %s could not be started.", one.Name))
 			}
@@ -55,7 +55,7 @@ func (r *triageRoom) serve(ctx context.Context) error {
 	return nil
 }
 
-// masked returns a tool whose results are texts without secrets and personal data, and short.
+// masked returns a tool whose results are short, and texts without secrets and personal data.
 func (r *triageRoom) masked(t agent.Tool) agent.Tool {
 	run := t.Run
 	t.Ask, t.Most = false, mostToolResult
@@ -64,7 +64,7 @@ func (r *triageRoom) masked(t agent.Tool) agent.Tool {
 		if err != nil {
 			return agent.Result{}, fmt.Errorf("%s", r.masker.Text(err.Error()))
 		}
-		res.Text, res.Rest, res.Images = r.masker.Text(res.Text), "", nil // nobody can take a secret out of an image
+		res.Text, res.Rest, res.Images = r.masker.Text(res.Text), "", nil // a secret in an image cannot be masked
 		return res, nil
 	}
 	return t

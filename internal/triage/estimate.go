@@ -11,7 +11,7 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// An Estimate is what a plan is expected to cost, and when it would be done.
+// An Estimate says what a plan would cost, and when it would be done.
 type Estimate struct {
 	Model        string  `json:"model"`
 	Passed       int     `json:"passed"`       // errors that a triage pass looks at
@@ -22,7 +22,7 @@ type Estimate struct {
 	LoopTime     int     `json:"at_once_seconds"`
 	Typical      int     `json:"typical_seconds"` // each batch takes an hour
 	Longest      int     `json:"longest_seconds"` // each batch takes a day
-	Basis        string  `json:"basis"`           // what it rests on
+	Basis        string  `json:"basis"`           // where the figures come from
 }
 
 // A Past is what investigations have used so far.
@@ -36,7 +36,7 @@ type Past struct {
 // mostPast is how many runs experience is taken from.
 const mostPast = 10
 
-// Experience returns what investigations of the newest runs have used.
+// Experience returns the usage of investigations in the newest runs.
 func Experience(ctx context.Context, o Options) (p Past, err error) {
 	all, err := Runs(ctx, o, mostPast)
 	if err != nil {
@@ -57,7 +57,7 @@ func Experience(ctx context.Context, o Options) (p Past, err error) {
 	return p, nil
 }
 
-// What an investigation is expected to use where there is no experience: of the sample, with the stand-in, answers of the usual length.
+// The expected usage of an investigation if there are no earlier ones: that of the sample.
 const (
 	usualIterations = 5
 	usualFirst      = 3000 // tokens of the first prompt
@@ -68,7 +68,7 @@ const (
 	answerTime      = 15 // seconds, of a model, and the calls that it asks for
 )
 
-// Estimate says what a plan is expected to cost with a model.
+// Estimate returns what a plan would cost with a model.
 func (p *Plan) Estimate(m *token.Model, past Past, now time.Time) Estimate {
 	e := Estimate{Model: m.ID, Rounds: 1}
 	most := 0
@@ -84,13 +84,13 @@ func (p *Plan) Estimate(m *token.Model, past Past, now time.Time) Estimate {
 		prompt += usualFirst + i*usualGrowth
 	}
 	fresh := usualFirst + (n-1)*usualGrowth
-	e.Basis = "nothing was investigated here yet, so it is assumed that an investigation takes 5 answers and its prompts grow by 1,500 tokens with each"
+	e.Basis = "there are no earlier investigations, so it assumes 5 answers for each, and prompts that grow by 1,500 tokens per answer"
 	rounds := n + 2
 	if past.Investigations > 0 {
 		k := past.Investigations
 		n, prompt, output = (past.Iterations+k-1)/k, past.Usage.Prompt()/k, past.Usage.Output/k
 		fresh = prompt / max(1, n) * 2
-		e.Basis = fmt.Sprintf("it goes by the newest %d investigations here, of %d answers each", k, n)
+		e.Basis = fmt.Sprintf("it goes by the newest %d investigations, with %d answers each", k, n)
 		rounds = past.Longest
 	}
 	if e.Investigated > 0 {
@@ -102,8 +102,8 @@ func (p *Plan) Estimate(m *token.Model, past Past, now time.Time) Estimate {
 	return e
 }
 
-// price fills in the prices. At once, what was said before is read from the cache; in batches nothing is, since a batch may take longer than the
-// cache lasts.
+// price sets the prices. At once, earlier messages are read from the cache. In batches nothing is, since a batch may take
+// longer than the cache lasts.
 func (e *Estimate) price(m *token.Model, now time.Time, prompt, fresh, output int) {
 	usd := func(u decant.Usage, batch bool) float64 {
 		total, _ := cost.Of(*m, u, cost.Terms{At: now, Batch: batch && m.Batch > 0}).Total()

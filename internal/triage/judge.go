@@ -11,10 +11,10 @@ import (
 	"github.com/decantdev/decant/internal/triage/investigate"
 )
 
-// byPerson is the source of a judgement that somebody has typed. What is read elsewhere does not change it.
+// byPerson is the source of a judgement that a person typed. Issues and pull requests do not override it.
 const byPerson = "feedback"
 
-// Learn takes what has become of issues and pull requests into what is known of errors, and returns how many judgements are new.
+// Learn judges findings by what has become of their issues and pull requests. It returns how many judgements are new.
 func Learn(ctx context.Context, o Options, all []deliver.Outcome) (news int, err error) {
 	if o.Now == nil {
 		o = fresh(o, "").o
@@ -36,7 +36,7 @@ func Learn(ctx context.Context, o Options, all []deliver.Outcome) (news int, err
 	return news, nil
 }
 
-// learned takes an outcome into what is known of its error, and reports whether that is news.
+// learned applies an outcome to its error, and reports whether it is new.
 func learned(k *group.Known, at *deliver.Outcome) bool {
 	i := slices.IndexFunc(k.Judged, func(j group.Judgement) bool { return j.Run == at.Run && j.Number == at.Number })
 	j := group.Judgement{Run: at.Run, Number: at.Number, Confidence: at.Confidence, Right: at.Right, By: at.By}
@@ -60,7 +60,7 @@ func learned(k *group.Known, at *deliver.Outcome) bool {
 	return true
 }
 
-// set notes a judgement, in place of an earlier one of the same finding.
+// set records a judgement, in place of an earlier one of the same finding.
 func set(k *group.Known, j group.Judgement) {
 	k.Judged = slices.DeleteFunc(k.Judged, func(old group.Judgement) bool { return old.Run == j.Run && old.Number == j.Number })
 	k.Judged = append(k.Judged, j)
@@ -69,7 +69,7 @@ func set(k *group.Known, j group.Judgement) {
 	}
 }
 
-// Track returns how often findings with high confidence were right, as far as they were judged.
+// Track counts how many of the judged findings with high confidence were right.
 func Track(known map[string]*group.Known) (t deliver.Track) {
 	for _, k := range known {
 		for _, j := range k.Judged {

@@ -25,7 +25,7 @@ const mostKnown = 10_000
 // ErrUnknown means that nothing is known of an error.
 var ErrUnknown = errors.New("no such error is known")
 
-// Known returns what is known of errors, by key.
+// Known returns the known errors by their keys.
 func Known(ctx context.Context, o Options) (map[string]*group.Known, error) {
 	found, err := o.Journals.Journals(ctx, store.JournalQuery{Tenant: o.Tenant, Kind: knownKind, Limit: mostKnown})
 	if err != nil {
@@ -42,7 +42,7 @@ func Known(ctx context.Context, o Options) (map[string]*group.Known, error) {
 	return out, nil
 }
 
-// Knowledge returns what is known of errors, those first that have happened last.
+// Knowledge returns the known errors, those that happened last first.
 func Knowledge(ctx context.Context, o Options) ([]*group.Known, error) {
 	all, err := Known(ctx, o)
 	if err != nil {
@@ -51,7 +51,7 @@ func Knowledge(ctx context.Context, o Options) ([]*group.Known, error) {
 	return slices.SortedFunc(maps.Values(all), func(a, b *group.Known) int { return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Key, b.Key)) }), nil
 }
 
-// keep keeps what is known of an error.
+// keep stores what is known of an error.
 func keep(ctx context.Context, o Options, k *group.Known) error {
 	head, err := json.Marshal(k, json.Deterministic(true))
 	if err != nil {
@@ -68,7 +68,7 @@ func keep(ctx context.Context, o Options, k *group.Known) error {
 	return nil
 }
 
-// Judge notes what people say of what was found about an error, named by its key or the beginning of it, or as RUN#N.
+// Judge records a person's verdict on a finding, named by the key of its error, the beginning of the key, or RUN#N.
 func Judge(ctx context.Context, o Options, name string, right bool) (*group.Known, error) {
 	if o.Now == nil {
 		o = fresh(o, "").o
@@ -94,7 +94,7 @@ func Judge(ctx context.Context, o Options, name string, right bool) (*group.Know
 	return k, keep(ctx, o, k)
 }
 
-// What makes earlier knowledge fit an error, and how much of it is told.
+// The weights by which an earlier finding fits an error, and how many are told.
 const (
 	fitClass       = .5
 	fitTransaction = .3
@@ -103,7 +103,7 @@ const (
 	mostPrior      = 3
 )
 
-// priorNotes returns what earlier runs have found about errors like one, the best fit first, at most three. What people have called wrong is left out.
+// priorNotes returns findings of earlier runs about similar errors, the best fit first, at most three, without wrong ones.
 func priorNotes(known map[string]*group.Known, g *group.Group) (out []investigate.Note) {
 	type fit struct {
 		k     *group.Known
@@ -139,12 +139,12 @@ func priorNotes(known map[string]*group.Known, g *group.Group) (out []investigat
 	return out
 }
 
-// note returns what is told of an earlier finding.
+// note returns an earlier finding as a note.
 func note(k *group.Known) investigate.Note {
 	f := k.Found
 	title := fmt.Sprintf("An earlier run investigated %s on %s and found, with %s confidence (verify it independently: the code may have changed)", oneLine(k.Name), f.Time.UTC().Format("2006-01-02"), f.Confidence)
 	if f.Right == "yes" {
-		title += "; a person has called it right"
+		title += "; it was judged right"
 	}
 	return investigate.Note{Title: title, Text: f.Cause, Prior: true}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/decantdev/decant/internal/triage/source"
 )
 
-// A Look says which errors a run is about.
+// A Look says which errors a run looks at.
 type Look struct {
 	Sources  []source.Source
 	Window   source.Window
@@ -27,7 +27,7 @@ type Look struct {
 	Off      investigate.LayerSet // context layers that are switched off
 	Services map[string]string    // the repositories of services; one that is not there may be in any of them
 
-	// Mask takes out of a text what nobody must see. It must keep its lines. Nil: nothing is taken out.
+	// Mask replaces secrets and personal data in a text. It must keep the lines. Nil: nothing is replaced.
 	Mask func(text string) string
 
 	Model     string // for the report
@@ -40,17 +40,17 @@ const defaultMost = 5
 // mostEvents is how many events of a run are looked at.
 const mostEvents = 200_000
 
-// A Seen is what the sources have told.
+// A Seen is the content of the sources.
 type Seen struct {
 	Groups  []*group.Group // the most important first
 	Known   map[string]*group.Known
 	Events  int
 	Notices []string // what could not be read, and what was ignored
-	Faults  []error  // with what programs have printed, which is no part of a report: reports are sent
+	Faults  []error  // they quote what programs printed, so they must not be in a report, which may be sent
 }
 
-// Gather asks the sources for events, puts together what is the same error, and says what is news. A source that fails is a notice; where all
-// of them do, it is an error.
+// Gather reads events from the sources, groups those that are the same error, and determines which are news. A source that
+// fails is a notice; it is an error only if all sources fail.
 func Gather(ctx context.Context, o Options, l *Look) (*Seen, error) {
 	out := &Seen{}
 	events, err := l.events(ctx, out)
@@ -123,7 +123,7 @@ func (l *Look) events(ctx context.Context, out *Seen) (events []source.Event, er
 	return events, err
 }
 
-// Plan says what of what was seen is investigated: what is news, and what was never investigated, the most important first.
+// Plan chooses the errors to investigate: those that are news or were never investigated, the most important first.
 func (l *Look) Plan(ctx context.Context, o Options, seen *Seen) (*Plan, error) {
 	if o.Now == nil {
 		o = fresh(o, "").o
@@ -148,7 +148,7 @@ func (l *Look) Plan(ctx context.Context, o Options, seen *Seen) (*Plan, error) {
 		e := deliver.ReportedError{Case: l.described(g)}
 		switch {
 		case g.State == group.Resolved:
-			e.Left = "somebody has called it resolved, and it has not happened since"
+			e.Left = "it was resolved, and has not happened since"
 		case g.State == group.Standing && k != nil && k.Found != nil:
 			e.Left = "nothing has changed since run " + k.Found.Run + ": " + k.Found.Cause
 		case number == most:
@@ -184,7 +184,7 @@ func (l *Look) masked(text string) string {
 	return l.Mask(text)
 }
 
-// described returns what is told of a group, masked.
+// described returns a group as a case, masked.
 func (l *Look) described(g *group.Group) investigate.Case {
 	e := &g.Newest
 	c := investigate.Case{Key: g.Key, Class: l.masked(e.Class), Message: l.masked(e.Message), Transaction: l.masked(e.Transaction), Service: l.masked(e.Service),
@@ -196,7 +196,7 @@ func (l *Look) described(g *group.Group) investigate.Case {
 	return c
 }
 
-// place finds the code of an error, and what is known beside it.
+// place finds the code of an error, earlier findings and runbooks.
 func (l *Look) place(ctx context.Context, o Options, p *Plan, e *deliver.ReportedError, g *group.Group, seen *Seen) error {
 	if l.Off.On(investigate.LayerPrior) {
 		e.Notes = priorNotes(seen.Known, g)
@@ -243,7 +243,7 @@ func traces(g *group.Group) (out []investigate.TraceRef) {
 // lookBack is for how many days before an error changes are looked at where no release is known to be good.
 const lookBack = 30
 
-// find says in which files the frames of an error are, at the commits that ran: the repositories that have them come first.
+// find locates the files of the frames, at the commits that ran. Repositories that have them come first.
 func (l *Look) find(ctx context.Context, o Options, e *deliver.ReportedError, g *group.Group, scope *investigate.Scope) error {
 	only := l.Services[g.Newest.Service]
 	for _, r := range o.Code.Repos() {
@@ -298,7 +298,7 @@ func depth(top map[string]int, v code.Version) int {
 	return 1 << 30
 }
 
-// owner notes who owns the code, and what the repository says to whoever works on it.
+// owner records who owns the code, and the instructions of the repository.
 func (l *Look) owner(ctx context.Context, o Options, e *deliver.ReportedError, at code.Version, name string, line int, first bool) {
 	if who, _, err := o.Code.Owner(ctx, at, name, line); err == nil && first {
 		e.Owner = l.masked(strings.Join(who.Names, ", "))
@@ -308,8 +308,8 @@ func (l *Look) owner(ctx context.Context, o Options, e *deliver.ReportedError, a
 	}
 }
 
-// goodRelease returns the release before the one in which a group has happened first, if the events name one in which it has not: the
-// events of all groups of the service say which releases there are, and when each was seen first.
+// goodRelease returns the newest release before a group first happened in which it did not happen; empty: unknown. The
+// events of all groups of the service tell which releases there are, and when each was seen first.
 func goodRelease(all []*group.Group, g *group.Group) string {
 	first := map[string]time.Time{}
 	bad := map[string]bool{}

@@ -7,7 +7,7 @@ import (
 	"github.com/decantdev/decant/internal/triage/source"
 )
 
-// A box keeps in the journal of a run what is sent.
+// A box records deliveries in the journal of a run.
 type box struct{ r *Run }
 
 // Entry returns how far an item has come.
@@ -23,8 +23,8 @@ func (b box) Write(ctx context.Context, e deliver.Entry) error {
 	return b.r.write(ctx, &step{Sent: &e})
 }
 
-// Deliver sends what the run has found, as far as it was not sent before. An error means that it cannot be written down what is sent, so that
-// nothing more is; what a service does not take is in the result.
+// Deliver sends the findings of the run that were not sent before. An error means that deliveries cannot be recorded, so
+// nothing more is sent. What a service rejects is in the result.
 func (r *Run) Deliver(ctx context.Context, o deliver.Options) (*deliver.Result, error) {
 	if o.Now == nil {
 		o.Now = r.o.Now
@@ -32,7 +32,7 @@ func (r *Run) Deliver(ctx context.Context, o deliver.Options) (*deliver.Result, 
 	return deliver.Run(ctx, o, r.Report(), box{r})
 }
 
-// DeliverFailure says in Slack that the run could not do its work, and why. What it has found is left for when it is finished.
+// DeliverFailure reports in Slack that the run failed, and why. Its findings are delivered when it is finished.
 func (r *Run) DeliverFailure(ctx context.Context, o deliver.Options, why error) (*deliver.Result, error) {
 	if o.Now == nil {
 		o.Now = r.o.Now

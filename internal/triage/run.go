@@ -1,8 +1,9 @@
-// Package triage looks at the errors of programs in production: it finds out which ones are new or come back, has the most important ones
+// Package triage finds errors of programs in production that are new or have come back, has the most important ones
 // investigated, and reports what was found and what it cost.
 //
-// A run is kept step by step (store.Journals). One that was interrupted goes on where it was: with the same errors, with the investigations
-// that were under way, and without those that have ended.
+// [Gather] reads the sources, [Look.Plan] chooses the errors, [Start] begins a run, [Run.Advance] works on it, and
+// [Run.Deliver] sends the findings. Each step of a run is stored (store.Journals), so that after an interruption [Open]
+// continues it: with the same errors and open investigations, and without repeating what has ended.
 package triage
 
 import (
@@ -31,7 +32,7 @@ const kind = "triage"
 // ErrNoRun means that there is no such run.
 var ErrNoRun = errors.New("there is no such run")
 
-// A Plan is what a run is about. It is made once and kept: what the sources tell later does not change it.
+// A Plan says what a run investigates. It is made once and stored: later events do not change it.
 type Plan struct {
 	Report   deliver.Report            `json:"report"`             // without findings
 	Events   int                       `json:"events"`             // that the sources told
@@ -39,7 +40,7 @@ type Plan struct {
 	Scopes   map[int]investigate.Scope `json:"scopes,omitempty"`   // by the number of the error
 	Batch    *Batch                    `json:"batch,omitzero"`     // the run is done in batches; nil: it is not
 	OnSample bool                      `json:"on_sample,omitzero"` // the code that runs is the sample's, not that of the settings
-	Owes     bool                      `json:"owes,omitzero"`      // at its end the run is told: see Run.Told
+	Owes     bool                      `json:"owes,omitzero"`      // its findings are delivered when it ends: see Run.Told
 }
 
 // Options configures runs. Journals is required, the rest to work on one.
@@ -49,8 +50,8 @@ type Options struct {
 	Investigator *investigate.Investigator
 	Code         *code.Reader
 	Parallel     int                                               // investigations at once; 0: 3
-	Told         func(c *investigate.Case, e agent.Event)          // what happens in an investigation, by several goroutines at once; nil: nobody is told
-	Found        func(c *investigate.Case, f *investigate.Finding) // an investigation has ended, one call at a time; nil: nobody is told
+	Told         func(c *investigate.Case, e agent.Event)          // called for each event of an investigation, from several goroutines; may be nil
+	Found        func(c *investigate.Case, f *investigate.Finding) // called when an investigation has ended, one call at a time; may be nil
 	Now          func() time.Time
 }
 
@@ -82,20 +83,20 @@ type step struct {
 	Pass    *pass                `json:"pass,omitzero"`
 }
 
-// A Summary describes a run that is kept.
+// A Summary describes a stored run.
 type Summary struct {
 	Run      string         `json:"run"`
 	Began    time.Time      `json:"began"`
 	Done     bool           `json:"done"`
-	Owes     bool           `json:"owes,omitzero"`    // it is done, and its process has died before it was told
-	Batched  bool           `json:"batched,omitzero"` // it is done in batches: decant triage collect goes on with it
+	Owes     bool           `json:"owes,omitzero"`    // it is done, but its findings were not delivered
+	Batched  bool           `json:"batched,omitzero"` // it is done in batches
 	Headline string         `json:"headline"`
 	Totals   deliver.Totals `json:"totals"`
 
 	Usage deliver.RunReport `json:"run_report"` // of the totals, per error
 }
 
-// Start begins a run and keeps its plan. Plan.Report.Run is its id, which must be new.
+// Start begins a run and stores its plan. Plan.Report.Run is its id, which must be new.
 func Start(ctx context.Context, o Options, p *Plan) (*Run, error) {
 	r := fresh(o, p.Report.Run)
 	if err := r.write(ctx, &step{Plan: p}); err != nil {
@@ -111,7 +112,7 @@ func fresh(o Options, id string) *Run {
 	return &Run{o: o, key: store.Key{Tenant: o.Tenant, ID: kind + "/" + id}, findings: map[int]*investigate.Finding{}, sent: map[string]deliver.Entry{}}
 }
 
-// Open opens a run by its id, or by the beginning of it; empty: the newest. One that is not there is ErrNoRun.
+// Open opens a run by its id, or by the beginning of it; empty: the newest one. It returns ErrNoRun if there is none.
 func Open(ctx context.Context, o Options, id string) (*Run, error) {
 	found, err := o.Journals.Journals(ctx, store.JournalQuery{Tenant: o.Tenant, Kind: kind, Name: kind + "/" + id, Limit: 1})
 	if err != nil {
@@ -139,7 +140,7 @@ func Open(ctx context.Context, o Options, id string) (*Run, error) {
 	return r, nil
 }
 
-// Runs returns the runs that are kept, the newest first, at most limit.
+// Runs returns the stored runs, the newest first, at most limit.
 func Runs(ctx context.Context, o Options, limit int) (out []Summary, err error) {
 	found, err := o.Journals.Journals(ctx, store.JournalQuery{Tenant: o.Tenant, Kind: kind, Limit: limit})
 	if err != nil {
@@ -164,10 +165,10 @@ func (r *Run) OnSample() bool { return r.plan.OnSample }
 // Done reports whether the run has ended.
 func (r *Run) Done() bool { return r.done }
 
-// Owes reports whether the run has ended, and nobody was told what it has found: its process has died.
+// Owes reports whether the run has ended without its findings being delivered, since its process died.
 func (r *Run) Owes() bool { return r.done && r.plan.Owes && !r.told }
 
-// Told keeps that whoever is to know was told what the run has found.
+// Told records that the findings were delivered.
 func (r *Run) Told(ctx context.Context) error {
 	if r.told {
 		return nil
@@ -175,7 +176,7 @@ func (r *Run) Told(ctx context.Context) error {
 	return r.write(ctx, &step{Told: true})
 }
 
-// write keeps a step, and takes it then.
+// write stores a step and applies it.
 func (r *Run) write(ctx context.Context, s *step) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -197,7 +198,7 @@ func (r *Run) write(ctx context.Context, s *step) error {
 	return nil
 }
 
-// take changes the run by a step. It is locked, or nobody else has it.
+// take applies a step. The caller holds mu, or has the only reference to the run.
 func (r *Run) take(s *step) {
 	if s.Plan != nil {
 		r.plan = *s.Plan
@@ -244,7 +245,7 @@ func (r *Run) report() *deliver.Report {
 	return &out
 }
 
-// link adds the addresses of the lines that findings quote, where their repository is on GitHub.
+// link adds the addresses of quoted lines whose repository is on GitHub.
 func (r *Run) link(all []deliver.ReportedError) {
 	if r.o.Code == nil {
 		return
@@ -260,7 +261,7 @@ func (r *Run) link(all []deliver.ReportedError) {
 	}
 }
 
-// Remember keeps what the run has seen and found, by which later runs know its errors. It can be called again.
+// Remember stores what the run has seen and found for later runs. It may be called again.
 func (r *Run) Remember(ctx context.Context) error {
 	rep := r.Report()
 	for i := range r.plan.Known {
@@ -275,8 +276,8 @@ func (r *Run) Remember(ctx context.Context) error {
 	return nil
 }
 
-// Work investigates what is left of the run, several errors at once, but one after the other where they are alike. An error about one of them does
-// not end the work on others. When ctx ends, what was found is kept. In both cases Open goes on with the run.
+// Work investigates the remaining errors of the run, several at once, but similar ones one after the other. A failure of
+// one investigation does not end the others. When ctx ends, what was found is stored. In both cases Open continues the run.
 func (r *Run) Work(ctx context.Context) error {
 	if r.done {
 		return nil
@@ -297,8 +298,8 @@ func (r *Run) Work(ctx context.Context) error {
 	return errors.Join(err, r.write(context.WithoutCancel(ctx), last))
 }
 
-// Ask asks the agent that has investigated an error, in a fork of its session: the investigation stays as it is. heard is told what happens. An error
-// that was not investigated is store.ErrNotFound.
+// Ask asks the agent that investigated an error, in a fork of its session, so that the investigation does not change.
+// heard gets the events. It returns store.ErrNotFound for an error that was not investigated.
 func (r *Run) Ask(ctx context.Context, number int, question string, heard func(agent.Event)) error {
 	f := r.finding(number)
 	if f == nil {
@@ -307,7 +308,7 @@ func (r *Run) Ask(ctx context.Context, number int, question string, heard func(a
 	return r.o.Investigator.Ask(ctx, f.Session, question, r.plan.Scopes[number], heard)
 }
 
-// cases returns the errors that are to be investigated.
+// cases returns the errors to investigate.
 func (r *Run) cases() (out []investigate.Case) {
 	for i := range r.plan.Report.Errors {
 		if e := &r.plan.Report.Errors[i]; e.Number > 0 && !r.pass.leaves(e.Number) {
@@ -317,7 +318,7 @@ func (r *Run) cases() (out []investigate.Case) {
 	return out
 }
 
-// cluster investigates errors that are alike. Each is told what was found about those before it.
+// cluster investigates similar errors. Each learns what was found about those before it.
 func (r *Run) cluster(ctx context.Context, cases []investigate.Case) (fault error) {
 	var earlier []investigate.Summary
 	for i := range cases {
@@ -346,7 +347,7 @@ func (r *Run) finding(number int) *investigate.Finding {
 	return r.findings[number]
 }
 
-// investigate investigates one error and keeps what came of it.
+// investigate investigates one error and stores the finding.
 func (r *Run) investigate(ctx context.Context, c *investigate.Case, earlier []investigate.Summary) (*investigate.Finding, error) {
 	heard := func(agent.Event) {}
 	if r.o.Told != nil {

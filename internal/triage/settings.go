@@ -19,9 +19,9 @@ import (
 	"github.com/decantdev/decant/internal/triage/source"
 )
 
-// Settings are what a file, and then the environment, say of runs. Zero fields say nothing.
+// Settings configure runs. Zero fields are not set.
 type Settings struct {
-	Given bool // there is a file
+	Given bool // there is a settings file
 
 	Sources  []source.Source
 	Repos    []code.Repo
@@ -48,7 +48,7 @@ type MCP struct {
 	Data  []byte   `yaml:"-"`     // what the file says, as whoever reads the settings has found it
 }
 
-// file is what a settings file may say.
+// file is the form of a settings file.
 type file struct {
 	Sources  any               `yaml:"sources"` // source.Read reads them
 	Repos    []code.Repo       `yaml:"repos"`
@@ -106,7 +106,7 @@ func Servers(name string, data []byte) (string, error) {
 	return below(filepath.Dir(name), f.MCP.File), nil
 }
 
-// read reads what the file says, but for its sources.
+// read reads the file except its sources.
 func (s *Settings) read(name string, data []byte) error {
 	var f file
 	if err := yaml.UnmarshalWithOptions(data, &f, yaml.Strict()); err != nil {
@@ -148,7 +148,7 @@ func (s *Settings) read(name string, data []byte) error {
 	return s.beside(name, &f)
 }
 
-// beside reads what stands beside the file: errors to ignore, and runbooks.
+// beside reads the files that the settings name: errors to ignore, and runbooks.
 func (s *Settings) beside(name string, f *file) error {
 	dir := filepath.Dir(name)
 	if f.Ignore != "" {
@@ -217,15 +217,15 @@ func (s *Settings) environment(getenv func(string) string) error {
 // defaultPerRun is how many tokens a run may use.
 const defaultPerRun = 200_000
 
-// Fill fills in what nobody has said.
+// Fill sets the defaults.
 func (s *Settings) Fill() {
 	s.By, s.Most, s.Parallel = cmp.Or(s.By, group.ByFingerprint), cmp.Or(s.Most, defaultMost), cmp.Or(s.Parallel, 3)
 	s.PerError, s.PerRun = cmp.Or(s.PerError, investigate.DefaultBudget), cmp.Or(s.PerRun, defaultPerRun)
 }
 
-// Template is a settings file that says what there is.
-const Template = `# decant triage: which errors are looked at, and whose code runs. Credentials stand in the environment, never here:
-# ANTHROPIC_API_KEY, NEW_RELIC_API_KEY, SENTRY_AUTH_TOKEN, GITHUB_TOKEN. When you have changed this file, say: decant trust
+// Template is a settings file with every setting, for fmt.Sprintf with the name of the repository.
+const Template = `# decant triage: which errors are read, and whose code runs. Credentials belong in the environment, never here:
+# ANTHROPIC_API_KEY, NEW_RELIC_API_KEY, SENTRY_AUTH_TOKEN, GITHUB_TOKEN. After you change this file: decant trust
 
 sources:
   - type: log                # also jsonl, command, newrelic, sentry
@@ -237,23 +237,23 @@ sources:
 
 repos:
   - name: %s
-    dir: ..                  # a clone, from the folder of this file
+    dir: ..                  # a clone, relative to the folder of this file
 #    paths: [{from: /app/}]   # where the files of stack traces are in it
 
 # model: claude-sonnet-5-5
-# max_errors: 5              # investigated in a run
+# max_errors: 5              # investigated per run
 # tokens_per_error: 30000
 # tokens_per_run: 200000
-# thinking: true             # by class of the error; it costs tokens, and the provider's cache
-# layers: [-thinking]       # context layers: all, none, names, or all but -NAME
-# preset: night-watch-manual # without summaries: from six answers on the first message and the last four stay
+# thinking: true             # costs tokens, and parts of the provider's cache
+# layers: [-thinking]        # context layers: all, none, some names, or all but -NAME
+# preset: night-watch-manual # makes no summaries: after six answers the first message and the last four stay
 # ignore: ignore.yaml        # - class: ActionController::RoutingError
 # runbooks: runbooks         # a folder of Markdown
 # mcp: {file: ../.mcp.json}  # servers whose read-only tools investigations may use
 
-# Where results go, beside the report. Without these nothing is sent.
+# Where findings go, besides the report. Without these nothing is sent.
 # slack: {channel: "#errors"}             # SLACK_BOT_TOKEN, or SLACK_WEBHOOK_URL
 # issues: {repo: acme/shop, max: 3}       # GITHUB_TOKEN
-# pull_request: draft                     # needs build and test at the repository, such as
+# pull_request: draft                     # needs build and test of the repository:
 #                                         # repos: [{name: acme/shop, build: [go, build, ./...], test: [go, test, ./...], toolchain: [~/go/pkg/mod]}]
 `

@@ -113,7 +113,7 @@ func (r *Report) Spent() string {
 	text := fmt.Sprintf("%s tokens, $%.2f: %s tokens and %.1f answers of the model for each error, in %.1f s.", figure.Thousands(t.Tokens), t.USD,
 		figure.Thousands(t.Tokens/t.Investigated), float64(t.Iterations)/float64(t.Investigated), t.Seconds)
 	if r.Simulated {
-		text += " The model is a stand-in that knows a few kinds of mistakes; a real one finds other things and uses more."
+		text += " The model is a stand-in with recorded answers; a real one finds other things and uses more."
 	}
 	return text
 }
