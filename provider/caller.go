@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -158,4 +159,9 @@ func (c *Caller) account(cause Cause, r *Request) (*Account, error) {
 		return conf, nil
 	}
 	return nil, ErrNoCredential
+}
+
+// sameBase reports whether two base URLs name the same provider.
+func sameBase(a, b string) bool {
+	return strings.EqualFold(strings.TrimRight(a, "/"), strings.TrimRight(b, "/"))
 }

@@ -7,6 +7,7 @@ package provider
 
 import (
 	"context"
+	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
@@ -25,7 +26,17 @@ type Request struct {
 	Body  []byte
 	Betas []string // that Body needs
 
-	Backoff Backoff // how long to wait before it is tried again; zero: as the client does
+	Backoff Backoff // for this request; zero: the client's
+}
+
+// A Backoff says how often a call is made and how long to wait in between. The zero value means three attempts with the
+// pauses of the official clients: as long as the provider asks for, up to a minute; else half a second, doubled each time,
+// and at most eight.
+type Backoff struct {
+	Attempts int           // in all; 0 means three
+	Least    time.Duration // before the second attempt; doubled before each further one
+	Most     time.Duration // the longest pause, unless the provider asks for a longer one
+	Jitter   time.Duration // a random part up to this is added
 }
 
 // An Answer is what a model said.
