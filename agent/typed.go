@@ -5,31 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"reflect"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/invopop/jsonschema"
 )
-
-// SchemaOf returns the JSON schema of T, a struct: names by its json tags, members that lack omitempty and omitzero are required,
-// descriptions and choices by tags such as `jsonschema:"description=where to look,enum=a,enum=b"`.
-func SchemaOf[T any]() jsontext.Value {
-	r := jsonschema.Reflector{Anonymous: true, DoNotReference: true, ExpandedStruct: true}
-	s := r.ReflectFromType(reflect.TypeFor[T]())
-	s.Version = ""
-	b, err := s.MarshalJSON()
-	if err != nil {
-		panic("agent: a schema of " + reflect.TypeFor[T]().String() + " cannot be written: " + err.Error()) // a type cannot cause it
-	}
-	return b
-}
 
 // Func returns a tool whose arguments are a T, which must be a struct. Arguments that do not fit never reach run: the model is told
 // what is wrong with them.
 func Func[T any](name, description string, run func(ctx context.Context, c *Call, args T) (Result, error)) Tool {
-	schema := SchemaOf[T]()
+	schema := jsontext.Value(SchemaOf[T]())
 	required := requiredBy(schema)
 	return Tool{Name: name, Description: description, Schema: schema, Run: func(ctx context.Context, c *Call) (Result, error) {
 		var args T
@@ -105,7 +90,7 @@ func fitting[T any](ctx context.Context, s *Session, first Outcome, heard func(E
 			break
 		}
 		var next T
-		bad := fit(objectIn(o.Text), requiredBy(SchemaOf[T]()), &next)
+		bad := fit(objectIn(o.Text), requiredBy(jsontext.Value(SchemaOf[T]())), &next)
 		if bad == nil {
 			return next, o, nil
 		}

@@ -36,8 +36,8 @@ func (t *Team) remember(id, text string) {
 // delegationTool returns the tool that reads answers and lists delegations.
 func (t *Team) delegationTool() agent.Tool {
 	type which struct {
-		ID     string `json:"id,omitzero" jsonschema:"description=of the delegation whose answer is read; left out: all delegations are listed"`
-		Offset int    `json:"offset,omitzero" jsonschema:"description=characters of the answer to skip"`
+		ID     string `json:"id,omitzero" jsonschema:"of the delegation whose answer is read; left out: all delegations are listed"`
+		Offset int    `json:"offset,omitzero" jsonschema:"characters of the answer to skip"`
 	}
 	tool := agent.Func(delegationName, "Reads the whole answer of a delegation, or lists all delegations of this conversation, also those that have left your view.",
 		func(ctx context.Context, _ *agent.Call, w which) (agent.Result, error) {

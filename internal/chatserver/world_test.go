@@ -236,7 +236,7 @@ func events(t testing.TB, res *http.Response, do func(arrived) bool) {
 			e = arrived{id: id}
 		}
 		if data, ok := strings.CutPrefix(line, "data: "); ok {
-			heldAgainst(t, "#/components/schemas/Event", []byte(data))
+			heldAgainst(t, []byte(data), "components", "schemas", "Event")
 			if err := json.Unmarshal([]byte(data), &e.event); err != nil {
 				t.Errorf("event %s: %v", data, err)
 				return
