@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"bytes"
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -19,13 +21,13 @@ var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.Allo
 func callsIn(content []byte) []Call { return callsOf(answered(content)) }
 
 // callsOf returns the calls of a message. One of the user has none.
-func callsOf(message jsontext.Value) (out []Call) {
+func callsOf(message stdjson.RawMessage) (out []Call) {
 	var m struct {
 		Blocks []struct {
-			Type  string         `json:"type"`
-			ID    string         `json:"id"`
-			Name  string         `json:"name"`
-			Input jsontext.Value `json:"input"`
+			Type  string             `json:"type"`
+			ID    string             `json:"id"`
+			Name  string             `json:"name"`
+			Input stdjson.RawMessage `json:"input"`
 		} `json:"content"`
 	}
 	if json.Unmarshal(message, &m, lenient) != nil {
@@ -33,7 +35,7 @@ func callsOf(message jsontext.Value) (out []Call) {
 	}
 	for _, b := range m.Blocks {
 		if b.Type == "tool_use" {
-			out = append(out, Call{ID: b.ID, Tool: b.Name, Arguments: b.Input.Clone()})
+			out = append(out, Call{ID: b.ID, Tool: b.Name, Arguments: bytes.Clone(b.Input)})
 		}
 	}
 	return out
@@ -91,7 +93,7 @@ func (v *Verdict) valid() bool {
 	case Allow, Deny:
 		return true
 	case Edit:
-		return v.Arguments.IsValid()
+		return jsontext.Value(v.Arguments).IsValid()
 	}
 	return false
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -60,7 +61,7 @@ type Options struct {
 
 	// Remind returns what the model must be told after a pour, from what was said so far, none of it poured; empty: nothing. It
 	// stands behind the newest words or results of the request that was poured. Nil means that there is nothing.
-	Remind func(messages []jsontext.Value) string
+	Remind func(messages []stdjson.RawMessage) string
 
 	// Permit says what is to be done about a call before it is made. Nil means: ask where the tool wants it. A zero verdict asks.
 	Permit func(ctx context.Context, t *Tool, c *Call) Verdict
@@ -147,6 +148,11 @@ func (o *Options) check() error {
 	return nil
 }
 
+// isObject reports whether src is a JSON object.
+func isObject(src jsontext.Value) bool {
+	return src.IsValid() && src.Kind() == jsontext.KindBeginObject
+}
+
 // check says what is wrong with a tool.
 func (t *Tool) check() error {
 	switch {
@@ -154,7 +160,7 @@ func (t *Tool) check() error {
 		return fmt.Errorf("agent: the name of a tool has 1 to 64 letters, digits, _ and -: %q", t.Name)
 	case t.Run == nil:
 		return fmt.Errorf("agent: tool %s has no Run", t.Name)
-	case t.Schema != nil && (!t.Schema.IsValid() || t.Schema.Kind() != jsontext.KindBeginObject):
+	case t.Schema != nil && !isObject(jsontext.Value(t.Schema)):
 		return fmt.Errorf("agent: the schema of tool %s is not a JSON object", t.Name)
 	case t.Most != 0 && t.Most < leastResult:
 		return fmt.Errorf("agent: Most of tool %s must be at least %d: %d", t.Name, leastResult, t.Most)

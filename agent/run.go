@@ -2,11 +2,10 @@ package agent
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"net/http"
 	"slices"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
@@ -30,7 +29,7 @@ type run struct {
 	last   string // what the model said last
 	short  int    // answers in a row that were cut for their length
 
-	newest jsontext.Value // the last message of the request in hand, as the engine was asked about it
+	newest stdjson.RawMessage // the last message of the request in hand, as the engine was asked about it
 
 	opening func() // tells with what the run begins, before anything else is told; nil: it was told
 	back    *step  // takes back what the user has said; nil: it cannot be taken back
@@ -103,7 +102,7 @@ func (r *run) end(stop Stop) error {
 		p.Stop = stop
 	}
 	if rd := r.state.round; rd != nil && stop != StopApproval {
-		p.Messages = []jsontext.Value{userMessage(rd.blocks("This call was not made: the run ended."))}
+		p.Messages = []stdjson.RawMessage{userMessage(rd.blocks("This call was not made: the run ended."))}
 	}
 	return r.do(p)
 }
@@ -174,13 +173,13 @@ func (r *run) cut(calls []Call) (Stop, error) {
 	}
 	const why = "Your answer was cut because it was too long."
 	if len(calls) == 0 {
-		return "", r.step(&step{Messages: []jsontext.Value{said(cutShort)}})
+		return "", r.step(&step{Messages: []stdjson.RawMessage{said(cutShort)}})
 	}
 	var blocks [][]byte
 	for i := range calls {
 		blocks = append(blocks, resultBlock(calls[i].ID, Result{Text: why + " This call was not made. Ask for less in one call.", Error: true}))
 	}
-	return "", r.step(&step{Messages: []jsontext.Value{userMessage(blocks)}})
+	return "", r.step(&step{Messages: []stdjson.RawMessage{userMessage(blocks)}})
 }
 
 // heard returns what was said to the run and not yet read.
@@ -196,7 +195,7 @@ func (r *run) tell(blocks [][]byte) error {
 	for _, text := range texts {
 		blocks = append(blocks, textBlock(text))
 	}
-	if err := r.step(&step{Messages: []jsontext.Value{userMessage(blocks)}, Heard: len(texts)}); err != nil {
+	if err := r.step(&step{Messages: []stdjson.RawMessage{userMessage(blocks)}, Heard: len(texts)}); err != nil {
 		return err
 	}
 	r.toldBy(texts...)
@@ -222,7 +221,7 @@ func (r *run) step(p *step) error {
 func (r *run) message(q *engine.Prepared, a *provider.Answer, spent Spent) error {
 	p := &step{Spent: spent, Size: sizeOf(q)}
 	if len(a.Content) > 2 { // an answer without content is no message of the API
-		p.Messages = []jsontext.Value{answered(a.Content)}
+		p.Messages = []stdjson.RawMessage{answered(a.Content)}
 		p.Sent = r.sentFor(q)
 	}
 	err := r.step(p)

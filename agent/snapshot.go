@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -40,7 +41,7 @@ type Snapshot struct {
 	sized         sized // as that model counts it
 
 	once sync.Once
-	sent []jsontext.Value
+	sent []stdjson.RawMessage
 	hash string
 	err  error
 }
@@ -88,11 +89,11 @@ func (s *Snapshot) Session() string { return s.session }
 func (s *Snapshot) System() string { return s.system }
 
 // Messages returns what had been said, with nothing poured.
-func (s *Snapshot) Messages() []jsontext.Value { return slices.Clone(s.messages) }
+func (s *Snapshot) Messages() []stdjson.RawMessage { return slices.Clone(s.messages) }
 
 // Sent returns the messages as they were sent, poured as they were, without markers for the provider's cache. Those move from request to
 // request and are no part of what a model reads.
-func (s *Snapshot) Sent() ([]jsontext.Value, error) {
+func (s *Snapshot) Sent() ([]stdjson.RawMessage, error) {
 	s.once.Do(func() {
 		var body []byte
 		if body, s.err = s.body(); s.err != nil {
@@ -154,7 +155,7 @@ func (a *Agent) Start(ctx context.Context, s *Snapshot, id string) (*Session, er
 
 // bind binds a session that was opened to the snapshot that it was begun with.
 func (s *Session) bind(of *Snapshot) error {
-	h, sent := s.state.history, []jsontext.Value(of.messages)
+	h, sent := s.state.history, []stdjson.RawMessage(of.messages)
 	apart := s.state.root != of.root
 	if apart {
 		var err error
@@ -165,7 +166,7 @@ func (s *Session) bind(of *Snapshot) error {
 	if !beginsWith(h, sent) {
 		return fmt.Errorf("agent: session %s was not begun with snapshot %.*s", s.id, shortHash, of.Hash())
 	}
-	answered := slices.ContainsFunc(h[len(sent):], func(m jsontext.Value) bool { return !bytes.HasPrefix(m, []byte(userStart)) })
+	answered := slices.ContainsFunc(h[len(sent):], func(m stdjson.RawMessage) bool { return !bytes.HasPrefix(m, []byte(userStart)) })
 	s.seal = &seal{of: of, apart: apart, broken: answered}
 	return nil
 }
@@ -174,8 +175,8 @@ func (s *Session) bind(of *Snapshot) error {
 const shortHash = 12
 
 // beginsWith reports whether messages begin with others.
-func beginsWith(ms, with []jsontext.Value) bool {
-	return len(ms) >= len(with) && slices.EqualFunc(ms[:len(with)], with, func(a, b jsontext.Value) bool { return bytes.Equal(a, b) })
+func beginsWith(ms, with []stdjson.RawMessage) bool {
+	return len(ms) >= len(with) && slices.EqualFunc(ms[:len(with)], with, func(a, b stdjson.RawMessage) bool { return bytes.Equal(a, b) })
 }
 
 // Projection returns the hash of what was sent of the snapshot that the session began with: the snapshot's own, or another one where
@@ -240,7 +241,7 @@ func (r *run) checkSeal(p *engine.Prepared) error {
 }
 
 // heldBy returns the messages of a request, and whether they begin with the snapshot.
-func (s *Snapshot) heldBy(body []byte) (messages []jsontext.Value, same bool, err error) {
+func (s *Snapshot) heldBy(body []byte) (messages []stdjson.RawMessage, same bool, err error) {
 	want, err := s.Sent()
 	if err != nil {
 		return nil, false, err
@@ -290,7 +291,7 @@ func (r *run) fits(h history) (bool, error) {
 }
 
 // sealOf returns the hash of instructions and messages.
-func sealOf(system string, messages []jsontext.Value) string {
+func sealOf(system string, messages []stdjson.RawMessage) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d\n%s", len(system), system)
 	for _, m := range messages {
@@ -300,9 +301,9 @@ func sealOf(system string, messages []jsontext.Value) string {
 }
 
 // sentIn returns the messages of a request, without markers.
-func sentIn(body []byte) ([]jsontext.Value, error) {
+func sentIn(body []byte) ([]stdjson.RawMessage, error) {
 	var request struct {
-		Messages []jsontext.Value `json:"messages"`
+		Messages []stdjson.RawMessage `json:"messages"`
 	}
 	if err := json.Unmarshal(body, &request, lenient); err != nil {
 		return nil, fmt.Errorf("read what was sent: %w", err)
@@ -321,11 +322,11 @@ func sentIn(body []byte) ([]jsontext.Value, error) {
 var marker = regexp.MustCompile(`^/content/\d+(/content/\d+)?/cache_control$`)
 
 // unmarked returns a message without the markers of its blocks. Nothing else of it changes.
-func unmarked(m jsontext.Value) (jsontext.Value, error) {
+func unmarked(m stdjson.RawMessage) (stdjson.RawMessage, error) {
 	if !bytes.Contains(m, []byte(`"cache_control"`)) {
 		return m, nil
 	}
-	var out jsontext.Value
+	var out stdjson.RawMessage
 	kept := int64(0)
 	for d := jsontext.NewDecoder(bytes.NewReader(m), lenient); ; {
 		start := d.InputOffset()

@@ -2,13 +2,13 @@ package chatserver
 
 import (
 	"crypto/rand"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/store"
@@ -39,13 +39,13 @@ type completion struct {
 	Model    string `json:"model"`
 	Stream   bool   `json:"stream"`
 	Messages []struct {
-		Role    string         `json:"role"`
-		Content jsontext.Value `json:"content"`
+		Role    string             `json:"role"`
+		Content stdjson.RawMessage `json:"content"`
 	} `json:"messages"`
 }
 
 // split returns what was said before, as messages of the Messages API, what the user says now and what he shows with it, and what the system says.
-func (in *completion) split() (before []jsontext.Value, now string, with []agent.Attachment, system string, err error) {
+func (in *completion) split() (before []stdjson.RawMessage, now string, with []agent.Attachment, system string, err error) {
 	for i, m := range in.Messages {
 		text := textIn(m.Content)
 		switch m.Role {

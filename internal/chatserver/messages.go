@@ -3,6 +3,7 @@ package chatserver
 import (
 	"context"
 	"encoding/base64"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -184,7 +185,7 @@ func (s *Server) postApproval(w http.ResponseWriter, r *http.Request, tenant str
 	if in.Kind != agent.Allow && in.Kind != agent.Deny && in.Kind != agent.Edit {
 		return invalid(fmt.Errorf("kind: allow, deny or edit: %q", in.Kind))
 	}
-	v := agent.Verdict{Kind: in.Kind, Reason: in.Reason, Arguments: in.Arguments}
+	v := agent.Verdict{Kind: in.Kind, Reason: in.Reason, Arguments: stdjson.RawMessage(in.Arguments)}
 	run, err := rm.begin(r.Context(), func(ctx context.Context) iter.Seq2[agent.Event, error] {
 		return rm.session.Resume(ctx, r.PathValue("call"), v)
 	})

@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/provider"
@@ -49,8 +49,8 @@ func (speaks) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, erro
 	}
 	return sandbox.Answer{Blocks: []sandbox.Block{
 		{Kind: decant.KindText, Text: "I look at the two files that you name, and then I tell you."},
-		{Kind: decant.KindUse, Name: "read", Input: jsontext.Value(`{"path":"a.go"}`)},
-		{Kind: decant.KindUse, Name: "read", Input: jsontext.Value(`{"path":"b.go"}`)},
+		{Kind: decant.KindUse, Name: "read", Input: stdjson.RawMessage(`{"path":"a.go"}`)},
+		{Kind: decant.KindUse, Name: "read", Input: stdjson.RawMessage(`{"path":"b.go"}`)},
 	}}, nil
 }
 
@@ -76,9 +76,9 @@ func TestSpeak(t *testing.T) {
 		t.Errorf("answer %+v, heard %q", a, heard)
 	}
 	var blocks []struct {
-		Type  string         `json:"type"`
-		ID    string         `json:"id"`
-		Input jsontext.Value `json:"input"`
+		Type  string             `json:"type"`
+		ID    string             `json:"id"`
+		Input stdjson.RawMessage `json:"input"`
 	}
 	if err := json.Unmarshal(a.Content, &blocks); err != nil || len(blocks) != 3 || string(blocks[2].Input) != `{"path":"b.go"}` {
 		t.Fatalf("content %s, error %v", a.Content, err)

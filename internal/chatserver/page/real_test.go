@@ -2,6 +2,7 @@ package page_test
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -49,7 +50,7 @@ func (model) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, error
 
 // writes is a tool that somebody must allow.
 var writes = agent.Tool{
-	Name: "write", Description: "Writes a file.", Schema: jsontext.Value(`{"type":"object","properties":{"path":{"type":"string"}}}`), Ask: true,
+	Name: "write", Description: "Writes a file.", Schema: stdjson.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`), Ask: true,
 	Preview: func(context.Context, *agent.Call) (string, error) { return "-old\n+new", nil },
 	Run: func(_ context.Context, c *agent.Call) (agent.Result, error) {
 		return agent.Result{Text: "written: " + string(c.Arguments)}, nil

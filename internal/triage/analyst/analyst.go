@@ -9,13 +9,13 @@ package analyst
 import (
 	"cmp"
 	"context"
+	stdjson "encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/lazyregexp"
@@ -314,7 +314,7 @@ func (k *known) call(name string, arguments map[string]any) []sandbox.Block {
 		return nil
 	}
 	var takes struct {
-		Properties map[string]jsontext.Value `json:"properties"`
+		Properties map[string]stdjson.RawMessage `json:"properties"`
 	}
 	if json.Unmarshal(schema, &takes) != nil {
 		return nil

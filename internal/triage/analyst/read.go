@@ -1,13 +1,13 @@
 package analyst
 
 import (
+	stdjson "encoding/json"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/lazyregexp"
@@ -29,8 +29,8 @@ type known struct {
 
 	thorough bool // the whole stack is read
 
-	tools map[string]jsontext.Value // that may be called, with their schemas
-	made  map[string]bool           // calls, by name and arguments
+	tools map[string]stdjson.RawMessage // that may be called, with their schemas
+	made  map[string]bool               // calls, by name and arguments
 }
 
 // An earlier is what is told of an error that was investigated before.
@@ -81,7 +81,7 @@ const notMade = "This call was not made"
 
 // read reads a prompt; nil: it is about no error.
 func read(p *sandbox.Prompt) *known {
-	k := &known{tools: map[string]jsontext.Value{}, made: map[string]bool{}}
+	k := &known{tools: map[string]stdjson.RawMessage{}, made: map[string]bool{}}
 	if p.Choice != "none" {
 		for i, name := range p.Tools {
 			k.tools[name] = p.Schemas[i]
@@ -121,7 +121,7 @@ func cleared(use sandbox.Block, text string) bool {
 }
 
 // canonical returns arguments as call writes them.
-func canonical(src jsontext.Value) string {
+func canonical(src stdjson.RawMessage) string {
 	var v map[string]any
 	if json.Unmarshal(src, &v) != nil {
 		return string(src)
