@@ -47,7 +47,7 @@ func (f *forgetful) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer
 			for _, m := range named.FindAllStringSubmatch(b.Text, -1) {
 				if h := m[1]; !f.told[h] && (h[0] == 'm' || len(f.told) < 6) {
 					f.told[h] = true
-					return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindUse, Name: "mcp__decant__expand", Input: jsontext.Value(`{"handle":"` + h + `"}`)}}}, nil
+					return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindUse, Name: "mcp__decant__expand", Input: []byte(`{"handle":"` + h + `"}`)}}}, nil
 				}
 			}
 		}
