@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/dialect/anthropic"

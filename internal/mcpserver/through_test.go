@@ -15,7 +15,6 @@ import (
 
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
-	"github.com/go-json-experiment/json/jsontext"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/decantdev/decant"
@@ -52,7 +51,7 @@ func (f *forgetful) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer
 			}
 		}
 	}
-	return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindUse, Name: "Bash", Input: jsontext.Value(fmt.Sprintf(`{"command":"make step-%d"}`, p.Answers()))}}}, nil
+	return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindUse, Name: "Bash", Input: fmt.Appendf(nil, `{"command":"make step-%d"}`, p.Answers())}}}, nil
 }
 
 // Where the tools of a request hold Decant's expand, the stubs and records that the gateway pours name their handles; the model calls expand with
