@@ -8,6 +8,7 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/internal/chat"
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/investigate"
 	"github.com/decantdev/decant/provider"
@@ -25,7 +26,7 @@ func (f *triageFlags) keptBatches() string {
 func (r *triageRoom) inBatches(o *chat.Options, with investigate.Options, b *triage.Batch) (out triage.BatchOptions, err error) {
 	maker, ok := o.Client.(provider.Batcher)
 	if !ok || o.Account == nil {
-		return out, usageError{fmt.Errorf("%w: want a key of Anthropic's (ANTHROPIC_API_KEY), or --sandbox", provider.ErrNoBatches)}
+		return out, usageError{fmt.Errorf("%w: want a key of Anthropic's (ANTHROPIC_API_KEY), or --sandbox", owncalls.ErrNoBatches)}
 	}
 	out = triage.BatchOptions{Batcher: maker, Engine: r.db.Engine(), Price: func(u decant.Usage) float64 { return batchPrice(o, r.model, u) }}
 	out.Investigator = func(c provider.Speaker, p *triage.Batch) *investigate.Investigator {
@@ -33,7 +34,7 @@ func (r *triageRoom) inBatches(o *chat.Options, with investigate.Options, b *tri
 		with.Allowance = agent.NewAllowance(agent.Budget{Tokens: p.PerRun})
 		return investigate.New(with)
 	}
-	out.Caller, err = provider.NewCaller(provider.Options{Account: o.Account, Ledger: r.db.Store(), Catalog: o.Catalog})
+	out.Caller, err = owncalls.NewCaller(owncalls.Options{Account: o.Account, Ledger: r.db.Store(), Catalog: o.Catalog})
 	return out, err
 }
 

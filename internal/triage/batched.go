@@ -10,6 +10,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/internal/triage/investigate"
 	"github.com/decantdev/decant/internal/triage/rounds"
 	"github.com/decantdev/decant/provider"
@@ -27,7 +28,7 @@ type Batch struct {
 // BatchOptions says with whom a run is done in batches. All fields are required.
 type BatchOptions struct {
 	Batcher      provider.Batcher
-	Caller       *provider.Caller                                             // makes the triage pass
+	Caller       *owncalls.Caller                                             // makes the triage pass
 	Engine       *engine.Engine                                               // of the investigations
 	Price        func(decant.Usage) float64                                   // dollars, in a batch
 	Investigator func(c provider.Speaker, p *Batch) *investigate.Investigator // whose model is asked through c
@@ -134,7 +135,7 @@ func others(err error) error {
 
 // An ownPayer books batches of own calls.
 type ownPayer struct {
-	caller *provider.Caller
+	caller *owncalls.Caller
 	cause  provider.Cause
 }
 

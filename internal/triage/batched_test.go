@@ -15,6 +15,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/enginetest"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/analyst"
@@ -116,7 +117,7 @@ func (n *night) options() (triage.Options, triage.BatchOptions) {
 	}
 	j := &journal{n.db.Store(), n}
 	with := investigate.Options{Client: n.client, Model: model, Engine: n.db.Engine(), Journals: j, Preset: p, Code: n.reader, LongCache: true, Budget: 60_000}
-	caller, err := provider.NewCaller(provider.Options{Account: &provider.Account{Client: n.client, Model: model}, Ledger: n.db.Store()})
+	caller, err := owncalls.NewCaller(owncalls.Options{Account: &provider.Account{Client: n.client, Model: model}, Ledger: n.db.Store()})
 	if err != nil {
 		n.Fatal(err)
 	}
