@@ -14,9 +14,12 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
+// completionAPI answers requests of Chat Completions.
+type completionAPI struct{ agents *agentBook }
+
 // listModels lists the agents as OpenAI lists models.
-func (s *Server) listModels(w http.ResponseWriter, r *http.Request, tenant string) error {
-	all, err := s.agents(r.Context(), tenant)
+func (h *completionAPI) listModels(w http.ResponseWriter, r *http.Request, tenant string) error {
+	all, err := h.agents.list(r.Context(), tenant)
 	if err != nil {
 		return err
 	}
@@ -80,7 +83,7 @@ func (in *completion) split() (before []stdjson.RawMessage, now string, with []a
 const completions = "completions"
 
 // postCompletion answers as OpenAI does, with what an agent says to the end of its run. Its messages are no session of the service.
-func (s *Server) postCompletion(w http.ResponseWriter, r *http.Request, tenant string) error {
+func (h *completionAPI) postCompletion(w http.ResponseWriter, r *http.Request, tenant string) error {
 	var in completion
 	if err := json.UnmarshalRead(r.Body, &in); err != nil { // it has members that nobody here knows
 		return unread(err, invalid(err))
@@ -89,14 +92,14 @@ func (s *Server) postCompletion(w http.ResponseWriter, r *http.Request, tenant s
 	if err != nil {
 		return invalid(err)
 	}
-	conf, err := s.agent(r.Context(), tenant, in.Model)
+	conf, err := h.agents.find(r.Context(), tenant, in.Model)
 	if errors.Is(err, store.ErrNotFound) {
 		return &apiError{http.StatusNotFound, "model_not_found", "there is no agent " + in.Model}
 	}
 	if err != nil {
 		return err
 	}
-	o, err := s.options(tenant, conf)
+	o, err := h.agents.options(tenant, conf)
 	if err != nil {
 		return err
 	}
@@ -105,7 +108,7 @@ func (s *Server) postCompletion(w http.ResponseWriter, r *http.Request, tenant s
 		o.System += "\n\n" + system
 	}
 	o.Permit = agent.Unattended(o.Permit, unasked)
-	a, err := agent.New(s.opts.Client, o)
+	a, err := agent.New(h.agents.opts.Client, o)
 	if err != nil {
 		return err
 	}
@@ -113,7 +116,7 @@ func (s *Server) postCompletion(w http.ResponseWriter, r *http.Request, tenant s
 	if err != nil {
 		return invalid(err)
 	}
-	c := &completing{w: w, id: "chatcmpl-" + rand.Text(), model: in.Model, created: s.opts.Now()}
+	c := &completing{w: w, id: "chatcmpl-" + rand.Text(), model: in.Model, created: h.agents.opts.Now()}
 	if in.Stream {
 		return c.stream(session.Run(r.Context(), now, with...))
 	}

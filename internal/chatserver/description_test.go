@@ -192,7 +192,7 @@ func TestThePathsAreThoseOfTheDescription(t *testing.T) {
 
 // patterns returns the patterns of all paths, without /v1.
 func patterns() (out []string) {
-	for pattern := range (&Server{}).paths() {
+	for pattern := range (&Server{rooms: &rooms{}}).paths() {
 		out = append(out, strings.ReplaceAll(pattern, "...", ""))
 	}
 	return append(out, "GET /me", "POST /login", "POST /logout")

@@ -189,16 +189,3 @@ func summaryOf(j *store.Journal) (*agent.Summary, error) {
 	}
 	return sum, nil
 }
-
-// described returns a session as it is told of.
-func (s *Server) described(k store.Key, sum *agent.Summary) summary {
-	s.mu.Lock()
-	rm := s.rooms[k]
-	s.mu.Unlock()
-	running := rm != nil && rm.current() != nil
-	return summary{
-		ID: sum.ID, Agent: sum.Labels[labelAgent], Title: sum.Title, Created: sum.Created, Updated: sum.Updated, Turns: sum.Turns,
-		Running: running, Waiting: sum.Waiting, Interrupted: sum.Running && !sum.Waiting && !running,
-		Archived: sum.Labels[labelArchived] != "", Spent: spentOf(sum.Spent),
-	}
-}
