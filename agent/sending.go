@@ -35,7 +35,7 @@ type sentNote struct {
 }
 
 // sentFor returns a note of what was sent for the answer that comes next; none where what was sent cannot be read.
-func (r *run) sentFor(p *engine.Prepared) []sentNote {
+func (r *asking) sentFor(p *engine.Prepared) []sentNote {
 	messages, err := sentIn(p.Body)
 	if err != nil {
 		return nil

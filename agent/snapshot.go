@@ -70,7 +70,7 @@ func (r *run) again() *Snapshot {
 	h := r.Messages()
 	s := &Snapshot{session: r.id, root: r.root, system: r.agent.opts.System, messages: h[:len(h)-1],
 		model: r.agent.opts.Model, sized: r.meter.sized}
-	q := r.request(s.messages, false, r.agent.opts.MaxTokens)
+	q := (&asking{run: r}).request(s.messages, false, r.agent.opts.MaxTokens)
 	s.body = func() ([]byte, error) {
 		p, err := r.agent.opts.Engine.Prepare(r.ctx, q)
 		if err != nil {
@@ -209,7 +209,7 @@ func (s *Session) unseal() {
 
 // spare returns how many tokens the window must keep for the answer to what follows a snapshot, which is poured for nothing else; 0: the
 // policy of the agent holds.
-func (r *run) spare() int {
+func (r *asking) spare() int {
 	if r.sealed() {
 		return r.mostAnswer(nil)
 	}
@@ -217,7 +217,7 @@ func (r *run) spare() int {
 }
 
 // checkSeal holds what is about to be sent against the snapshot that the session began with.
-func (r *run) checkSeal(p *engine.Prepared) error {
+func (r *asking) checkSeal(p *engine.Prepared) error {
 	if !r.sealed() {
 		return nil
 	}
@@ -252,7 +252,7 @@ func (s *Snapshot) heldBy(body []byte) (messages []stdjson.RawMessage, same bool
 
 // part gives the session a conversation of its own if what was prepared of the one that its snapshot was made of is something else than
 // the snapshot, and the window has room for the snapshot. It reports whether it did.
-func (r *run) part(p *engine.Prepared) (bool, error) {
+func (r *asking) part(p *engine.Prepared) (bool, error) {
 	if !r.sealed() || r.seal.apart {
 		return false, nil
 	}
@@ -279,7 +279,7 @@ func (r *run) part(p *engine.Prepared) (bool, error) {
 
 // fits reports whether a history of a conversation of its own is sent as it is. What was made of a snapshot's conversation may have been
 // poured although the snapshot itself has room: somebody may have taken a pour back since, or the engine may know nothing of it.
-func (r *run) fits(h history) (bool, error) {
+func (r *asking) fits(h history) (bool, error) {
 	q := r.request(h, false, r.spare())
 	q.Session, q.Project, q.Count = r.id, "", true
 	p, err := r.patiently(q)

@@ -1,8 +1,8 @@
 package agent
 
 import (
-	"github.com/go-json-experiment/json/jsontext"
 	stdjson "encoding/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"strings"
 	"testing"
 )
