@@ -419,7 +419,7 @@ func TestWhatTheAgentSaysIsNoTurn(t *testing.T) {
 	if err := s.Rewind(2); err == nil {
 		t.Error("a session is taken back to where the agent spoke")
 	}
-	if !s.Own(DefaultWrapUp) || s.Own("tell") {
+	if !s.Own(defaultWrapUp) || s.Own("tell") {
 		t.Error("the agent does not know its own words")
 	}
 	w.legal()

@@ -44,7 +44,7 @@ type Options struct {
 	// there are none.
 	Budgets func(ctx context.Context) []budget.Budget
 
-	WrapUp     string // what the model is told at a limit; empty: DefaultWrapUp
+	WrapUp     string // what the model is told at a limit; empty: a standard text
 	MostResult int    // characters of a result that the model is given; 0: 40,000
 	LongCache  bool   // prompts are kept by the provider for an hour, not for five minutes
 	LongFixed  bool   // only tools and instructions are: what many sessions begin with, while the messages of each follow each other closely
@@ -86,8 +86,8 @@ type Hooks struct {
 	AfterTool   func(ctx context.Context, c *Call, r *Result) error
 }
 
-// DefaultWrapUp is what a model is told when it must give its final answer.
-const DefaultWrapUp = "The limit of this task is reached. Do not call any tool. Give your final answer now, from what you know, " +
+// defaultWrapUp is what a model is told when it must give its final answer.
+const defaultWrapUp = "The limit of this task is reached. Do not call any tool. Give your final answer now, from what you know, " +
 	"and say what is missing or uncertain."
 
 const (
@@ -118,7 +118,7 @@ func (o Options) settled() (Options, error) {
 	}
 	o.Turns = cmp.Or(o.Turns, defaultTurns)
 	o.MostResult = cmp.Or(o.MostResult, defaultMostResult)
-	o.WrapUp = cmp.Or(o.WrapUp, DefaultWrapUp)
+	o.WrapUp = cmp.Or(o.WrapUp, defaultWrapUp)
 	if o.Now == nil {
 		o.Now = time.Now
 	}

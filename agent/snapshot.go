@@ -22,9 +22,9 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// ErrUnsealed means that what would be sent for a session that Agent.Start began is not what its snapshot holds, though its
+// errUnsealed means that what would be sent for a session that Agent.Start began is not what its snapshot holds, though its
 // window has room for that, and that nothing could be done about it. Nothing was sent.
-var ErrUnsealed = errors.New("what would be sent is not the sealed snapshot")
+var errUnsealed = errors.New("what would be sent is not the sealed snapshot")
 
 // A Snapshot is a conversation as it was sent when its model asked for a round of calls. It is sealed: whatever is said, called or
 // poured afterwards, by anybody, it stays as it is, and so does its hash.
@@ -130,7 +130,7 @@ type seal struct {
 // The first request of the session holds the bytes of Sent and then what it was told, so that the provider finds them in its cache
 // if model, tools and instructions are the same. Nothing is poured of it unless the window of the agent, as its preset
 // limits it, has no room: what is sent then is a projection of the snapshot, with a hash of its own (Session.Projection). Any other
-// difference is ErrUnsealed. A pour that the session needs later is its own.
+// difference is errUnsealed. A pour that the session needs later is its own.
 //
 // Where Options.Journals keeps a session with that id, it is opened as it was left. It must have been begun with the same snapshot.
 func (a *Agent) Start(ctx context.Context, s *Snapshot, id string) (*Session, error) {
@@ -232,7 +232,7 @@ func (r *asking) checkSeal(p *engine.Prepared) error {
 	case same && strings.HasPrefix(system, of.system):
 		hash = of.Hash()
 	case !same && !r.seal.poured:
-		return fmt.Errorf("%w %.*s", ErrUnsealed, shortHash, of.Hash())
+		return fmt.Errorf("%w %.*s", errUnsealed, shortHash, of.Hash())
 	}
 	if r.Projection() == hash {
 		return nil
