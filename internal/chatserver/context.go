@@ -154,7 +154,10 @@ func (h *contextAPI) postUndo(w http.ResponseWriter, r *http.Request, tenant str
 }
 
 // change makes a change to what the model is sent of a session, and answers with what is then so.
-func (h *contextAPI) change(w http.ResponseWriter, r *http.Request, tenant string, plan func(context.Context, store.Key) (*engine.Change, error)) error {
+func (h *contextAPI) change(
+	w http.ResponseWriter, r *http.Request, tenant string,
+	plan func(context.Context, store.Key) (*engine.Change, error),
+) error {
 	rm, err := h.rooms.roomOf(r, tenant)
 	if err != nil {
 		return err

@@ -90,7 +90,10 @@ const kindSnapshot = "snapshot"
 
 // newRoom returns the room of a session.
 func newRoom(s *rooms, k store.Key, a *Agent, session *agent.Session, d *desk) *room {
-	rm := &room{rooms: s, key: k, agent: a, session: session, desk: d, epoch: rand.Text()[:10], gone: make(chan struct{}), changed: make(chan struct{}), used: s.opts.Now()}
+	rm := &room{
+		rooms: s, key: k, agent: a, session: session, desk: d, epoch: rand.Text()[:10],
+		gone: make(chan struct{}), changed: make(chan struct{}), used: s.opts.Now(),
+	}
 	rm.base = shown(session)
 	return rm
 }

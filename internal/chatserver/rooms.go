@@ -29,7 +29,9 @@ type rooms struct {
 
 // newRooms returns no rooms yet.
 func newRooms(agents *agentBook) *rooms {
-	s := &rooms{opts: agents.opts, records: agents.records, agents: agents, folders: agents.folders, all: map[store.Key]*room{}}
+	s := &rooms{
+		opts: agents.opts, records: agents.records, agents: agents, folders: agents.folders, all: map[store.Key]*room{},
+	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s
 }
@@ -105,7 +107,7 @@ func (s *rooms) sweep() {
 	}
 }
 
-// leave leaves the rooms for which which is true, but for those with a run under way. Sessions are opened anew, and who listens comes back.
+// leave drops the rooms that match, except those with a run under way. Listeners reconnect, which opens the session again.
 func (s *rooms) leave(which func(*room) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

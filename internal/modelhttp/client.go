@@ -1,4 +1,4 @@
-// Package modelhttp is what the clients of model APIs have in common: HTTP with a credential, and when a failed call is made again.
+// Package modelhttp is what the clients of model APIs share: HTTP with a credential, and the retry of failed calls.
 package modelhttp
 
 import (

@@ -53,7 +53,9 @@ func (c *Caller) Found(ctx context.Context, cause provider.Cause, id string, ite
 }
 
 // Settle books what a batch has cost in place of what it was booked at. To do it again changes nothing.
-func (c *Caller) Settle(ctx context.Context, cause provider.Cause, id string, items []provider.BatchItem, results []provider.BatchResult) error {
+func (c *Caller) Settle(
+	ctx context.Context, cause provider.Cause, id string, items []provider.BatchItem, results []provider.BatchResult,
+) error {
 	x, _, err := c.batch(cause)
 	if err != nil {
 		return err
