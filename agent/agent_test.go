@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -14,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"go.uber.org/goleak"
 
 	"github.com/decantdev/decant"
@@ -118,7 +118,7 @@ func finished(t *testing.T, events iter.Seq2[Event, error]) (all []Event, o Outc
 func text(s string) sandbox.Block { return sandbox.Block{Kind: decant.KindText, Text: s} }
 
 func use(id, name, input string) sandbox.Block {
-	return sandbox.Block{Kind: decant.KindUse, ID: id, Name: name, Input: jsontext.Value(input)}
+	return sandbox.Block{Kind: decant.KindUse, ID: id, Name: name, Input: stdjson.RawMessage(input)}
 }
 
 func says(blocks ...sandbox.Block) sandbox.Answer { return sandbox.Answer{Blocks: blocks} }
@@ -252,7 +252,7 @@ func TestCallsWaitToBeAllowed(t *testing.T) {
 		t.Errorf("a new run: %v, want ErrWaiting", err)
 	}
 	for call, v := range map[string]Verdict{
-		"toolu_1": {Kind: Allow}, "toolu_2": {Kind: Deny, Reason: "not this one"}, "toolu_3": {Kind: Edit, Arguments: jsontext.Value(`{"n":30}`)},
+		"toolu_1": {Kind: Allow}, "toolu_2": {Kind: Deny, Reason: "not this one"}, "toolu_3": {Kind: Edit, Arguments: stdjson.RawMessage(`{"n":30}`)},
 	} {
 		if _, o, err = finished(t, s.Resume(t.Context(), call, v)); err != nil {
 			t.Fatal(err)
@@ -522,7 +522,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		"the name of a":   {Engine: w.db.Engine(), Model: "m", Tools: []Tool{{Name: "a b", Run: run}}},
 		"has no Run":      {Engine: w.db.Engine(), Model: "m", Tools: []Tool{{Name: "a"}}},
 		"two tools":       {Engine: w.db.Engine(), Model: "m", Tools: []Tool{{Name: "a", Run: run}, {Name: "a", Run: run}}},
-		"schema of tool":  {Engine: w.db.Engine(), Model: "m", Tools: []Tool{{Name: "a", Run: run, Schema: jsontext.Value(`[1]`)}}},
+		"schema of tool":  {Engine: w.db.Engine(), Model: "m", Tools: []Tool{{Name: "a", Run: run, Schema: stdjson.RawMessage(`[1]`)}}},
 		"Options.Turns":   {Engine: w.db.Engine(), Model: "m", Turns: -1},
 		"MostResult must": {Engine: w.db.Engine(), Model: "m", MostResult: 10},
 	} {
@@ -608,7 +608,7 @@ func TestAHookEndsARun(t *testing.T) {
 
 // A verdict that says nothing, or nothing that can be understood, allows nothing.
 func TestAnUnclearVerdictAsks(t *testing.T) {
-	for _, v := range []Verdict{{}, {Kind: "maybe"}, {Kind: Edit}, {Kind: Edit, Arguments: jsontext.Value(`{`)}} {
+	for _, v := range []Verdict{{}, {Kind: "maybe"}, {Kind: Edit}, {Kind: Edit, Arguments: stdjson.RawMessage(`{`)}} {
 		w := newWorld(t, sandboxtest.Model(func(*sandbox.Prompt) sandbox.Answer { return says(use("", "write", `{}`)) }))
 		write := Tool{Name: "write", Run: func(context.Context, *Call) (Result, error) {
 			t.Errorf("%+v: the call is made", v)
@@ -630,8 +630,8 @@ func TestNobodyCanBeAsked(t *testing.T) {
 		want VerdictKind
 	}{
 		{false, nil, Allow}, {true, nil, Deny}, {false, &Verdict{}, Deny}, {true, &Verdict{Kind: Allow}, Allow},
-		{false, &Verdict{Kind: Ask}, Deny}, {false, &Verdict{Kind: Edit, Arguments: jsontext.Value(`{`)}, Deny},
-		{false, &Verdict{Kind: Edit, Arguments: jsontext.Value(`{}`)}, Edit},
+		{false, &Verdict{Kind: Ask}, Deny}, {false, &Verdict{Kind: Edit, Arguments: stdjson.RawMessage(`{`)}, Deny},
+		{false, &Verdict{Kind: Edit, Arguments: stdjson.RawMessage(`{}`)}, Edit},
 	} {
 		var permit func(context.Context, *Tool, *Call) Verdict
 		if c.v != nil {

@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"cmp"
+	stdjson "encoding/json"
 	"errors"
 	"net/http"
 	"time"
@@ -20,10 +21,23 @@ var errNoRoom = errors.New("no room for another call")
 // wrapUpTokens is more than what is said to a model that must give its final answer takes.
 func (a *Agent) wrapUpTokens() int { return len(a.opts.WrapUp)/2 + 50 }
 
+// asking is one request to the model, until its answer is in the history.
+type asking struct {
+	*run
+	room   room               // for the answer
+	told   bool               // the request has what the model is owed
+	newest stdjson.RawMessage // the last message, as the engine was asked about it
+}
+
+// next begins another request.
+func (r *run) next() *asking {
+	r.asking = &asking{run: r}
+	return r.asking
+}
+
 // ask asks the model for the next answer and takes it into the history. last says which limit makes it the last one; empty: none. Where
 // nothing is sent, nothing is added to the history.
-func (r *run) ask(last Stop) (*provider.Answer, error) {
-	r.room = room{}
+func (r *asking) ask(last Stop) (*provider.Answer, error) {
 	p, h, err := r.ready(last)
 	if err != nil {
 		return nil, err
@@ -41,7 +55,7 @@ func (r *run) ask(last Stop) (*provider.Answer, error) {
 }
 
 // keep makes h the history, which differs from it in its last message at most.
-func (r *run) keep(h history) error {
+func (r *asking) keep(h history) error {
 	old := r.Messages()
 	same := min(len(h), len(old))
 	for same > 0 && !bytes.Equal(h[same-1], old[same-1]) {
@@ -54,7 +68,7 @@ func (r *run) keep(h history) error {
 }
 
 // prepare asks the engine what to send of a history.
-func (r *run) prepare(h history, final bool) (*engine.Prepared, error) {
+func (r *asking) prepare(h history, final bool) (*engine.Prepared, error) {
 	p, err := r.patiently(r.request(h, final, r.spare()))
 	if err != nil {
 		return nil, err
@@ -74,7 +88,7 @@ const unnoticed = 400 * time.Millisecond
 const organizing = "Organizing conversation..."
 
 // patiently prepares a request, and tells whoever watches where that takes a while.
-func (r *run) patiently(q *engine.Request) (p *engine.Prepared, err error) {
+func (r *asking) patiently(q *engine.Request) (p *engine.Prepared, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -93,7 +107,7 @@ func (r *run) patiently(q *engine.Request) (p *engine.Prepared, err error) {
 
 // request returns what the engine is asked about a history. sealed is how many tokens the window must keep if nothing else is a reason to
 // pour; 0: the policy of the agent says when.
-func (r *run) request(h history, final bool, sealed int) *engine.Request {
+func (r *asking) request(h history, final bool, sealed int) *engine.Request {
 	o := &r.agent.opts
 	q := &engine.Request{
 		Tenant: o.Tenant, Session: r.root, Project: o.Project, Preset: o.Preset, Sealed: sealed, Body: r.agent.body(h, final, r.thinks(h)),
@@ -126,7 +140,7 @@ func poured(p *engine.Prepared) *Pour {
 
 // hold holds back what a prepared request may cost. Where there is no room for as long an answer as the agent allows it gets less; a final
 // answer for which there is no room gets a smaller prompt.
-func (r *run) hold(p *engine.Prepared, h history, last Stop) (*engine.Prepared, error) {
+func (r *asking) hold(p *engine.Prepared, h history, last Stop) (*engine.Prepared, error) {
 	if last != "" {
 		p, ok, err := r.holdFinal(p, h)
 		if ok || err != nil {
@@ -152,7 +166,7 @@ func (r *run) hold(p *engine.Prepared, h history, last Stop) (*engine.Prepared, 
 }
 
 // need returns what a prepared request for a further answer may take.
-func (r *run) need(p *engine.Prepared, h history) need {
+func (r *asking) need(p *engine.Prepared, h history) need {
 	n := need{sizeOf(p), r.thinks(h).most, r.agent.finalTokens(r.room.halved), r.agent.wrapUpTokens()}
 	if p.Pauses() {
 		n.answer += summaryTokens
@@ -161,7 +175,7 @@ func (r *run) need(p *engine.Prepared, h history) need {
 }
 
 // noRoom returns errNoRoom, and ErrBudget where the budget of a run has no room for even one call and the answer behind it.
-func (r *run) noRoom(n need) error {
+func (r *asking) noRoom(n need) error {
 	call, final := r.meter.amounts(n)
 	if all := call.Plus(final); r.meter.spent.Turns == 0 && len(r.agent.opts.Tools) > 0 && r.meter.budget.share(all) > 1 {
 		return r.meter.short("one call and the answer behind it", all)
@@ -170,7 +184,7 @@ func (r *run) noRoom(n need) error {
 }
 
 // resized returns the request for an answer again where that may have less than a request was prepared for that said so much of thinking.
-func (r *run) resized(p *engine.Prepared, h history, final bool, said thought) (*engine.Prepared, error) {
+func (r *asking) resized(p *engine.Prepared, h history, final bool, said thought) (*engine.Prepared, error) {
 	if r.thinks(h) == said {
 		return p, nil
 	}
@@ -180,7 +194,7 @@ func (r *run) resized(p *engine.Prepared, h history, final bool, said thought) (
 
 // holdFinal holds back what the final answer to a prepared request may cost. Where there is no room for all that the agent allows it gets no
 // thinking, and less. It returns false where there is no room for any.
-func (r *run) holdFinal(p *engine.Prepared, h history) (*engine.Prepared, bool, error) {
+func (r *asking) holdFinal(p *engine.Prepared, h history) (*engine.Prepared, bool, error) {
 	said := r.thinks(h)
 	for i := -1; i < scales; i++ {
 		if i >= 0 {
@@ -197,7 +211,7 @@ func (r *run) holdFinal(p *engine.Prepared, h history) (*engine.Prepared, bool, 
 
 // smaller prepares the request for a final answer with less of a history: without what the newest calls have returned or, where there is no room
 // for that either, without these calls. Room for the latter was held back before they were asked for. was has the whole history.
-func (r *run) smaller(h history, was *engine.Prepared) (*engine.Prepared, error) {
+func (r *asking) smaller(h history, was *engine.Prepared) (*engine.Prepared, error) {
 	calls := answeredCalls(h)
 	if len(calls) == 0 || r.meter.final == (budget.Amount{}) {
 		return nil, r.meter.short("it", r.meter.worst(sizeOf(was), r.thinks(h).most))
@@ -226,7 +240,7 @@ func (r *run) drop(p *engine.Prepared) { r.agent.opts.Engine.Finish(p, engine.Re
 
 // send sends a prepared request, in another form once more where the provider refuses its form, and goes on where the model pauses
 // behind a summary.
-func (r *run) send(p *engine.Prepared) (*provider.Answer, error) {
+func (r *asking) send(p *engine.Prepared) (*provider.Answer, error) {
 	r.tellPour()
 	for {
 		if err := r.checkSeal(p); err != nil {
@@ -265,7 +279,7 @@ func (r *run) send(p *engine.Prepared) (*provider.Answer, error) {
 }
 
 // took takes an answer: into the engine, the meter and the history.
-func (r *run) took(p *engine.Prepared, a *provider.Answer) error {
+func (r *asking) took(p *engine.Prepared, a *provider.Answer) error {
 	r.agent.opts.Engine.Finish(p, engine.Response{Status: http.StatusOK, Usage: a.Usage, Content: a.Content, Stop: a.Stop, Batch: a.Batch, BookedAs: a.Item})
 	r.unseal()
 	r.asked = r.snapshot(p, a)
@@ -279,7 +293,7 @@ func (r *run) took(p *engine.Prepared, a *provider.Answer) error {
 }
 
 // broke takes what came of an answer that broke off, or was interrupted: what was heard stays in the history.
-func (r *run) broke(p *engine.Prepared, a *provider.Answer, status int) error {
+func (r *asking) broke(p *engine.Prepared, a *provider.Answer, status int) error {
 	if a == nil || a.Text == "" && a.Usage == (decant.Usage{}) {
 		r.agent.opts.Engine.Finish(p, engine.Response{Status: status})
 		return nil

@@ -1,10 +1,9 @@
 package agent
 
 import (
+	stdjson "encoding/json"
 	"strings"
 	"testing"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // What is kept for an hour is all of a prompt, or what many sessions begin with; or the provider is asked for nothing.
@@ -16,7 +15,7 @@ func TestWhatTheProviderIsAskedToKeep(t *testing.T) {
 		"as usual": {Options{}, 0, 3}, "all for an hour": {Options{LongCache: true}, 3, 0}, "what is fixed for an hour": {Options{LongFixed: true}, 2, 1},
 		"nothing": {Options{Unmarked: true, LongCache: true, LongFixed: true}, 0, 0},
 	} {
-		want.o.Model, want.o.System, want.o.Tools = "m", "Be good.", []Tool{{Name: "t", Schema: jsontext.Value(`{"type":"object"}`)}}
+		want.o.Model, want.o.System, want.o.Tools = "m", "Be good.", []Tool{{Name: "t", Schema: stdjson.RawMessage(`{"type":"object"}`)}}
 		a := &Agent{opts: want.o}
 		body := string(a.body(history{said("Hello.")}, false, thought{most: 100}))
 		hour := strings.Count(body, `"ttl":"1h"`)

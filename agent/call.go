@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"bytes"
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -19,13 +21,13 @@ var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.Allo
 func callsIn(content []byte) []Call { return callsOf(answered(content)) }
 
 // callsOf returns the calls of a message. One of the user has none.
-func callsOf(message jsontext.Value) (out []Call) {
+func callsOf(message stdjson.RawMessage) (out []Call) {
 	var m struct {
 		Blocks []struct {
-			Type  string         `json:"type"`
-			ID    string         `json:"id"`
-			Name  string         `json:"name"`
-			Input jsontext.Value `json:"input"`
+			Type  string             `json:"type"`
+			ID    string             `json:"id"`
+			Name  string             `json:"name"`
+			Input stdjson.RawMessage `json:"input"`
 		} `json:"content"`
 	}
 	if json.Unmarshal(message, &m, lenient) != nil {
@@ -33,7 +35,7 @@ func callsOf(message jsontext.Value) (out []Call) {
 	}
 	for _, b := range m.Blocks {
 		if b.Type == "tool_use" {
-			out = append(out, Call{ID: b.ID, Tool: b.Name, Arguments: b.Input.Clone()})
+			out = append(out, Call{ID: b.ID, Tool: b.Name, Arguments: bytes.Clone(b.Input)})
 		}
 	}
 	return out
@@ -91,7 +93,7 @@ func (v *Verdict) valid() bool {
 	case Allow, Deny:
 		return true
 	case Edit:
-		return v.Arguments.IsValid()
+		return jsontext.Value(v.Arguments).IsValid()
 	}
 	return false
 }
@@ -120,24 +122,30 @@ func (r *run) make(rd *round) error {
 	if r.asked == nil {
 		r.asked = r.again()
 	}
-	err := r.makeAll(rd)
+	err := (&batch{run: r, round: rd}).makeAll()
 	if r.Session.Err() != nil {
 		return err
 	}
 	return errors.Join(err, r.tell(r.round().blocks(interrupted)), r.ctx.Err())
 }
 
+// A batch makes the calls of a round.
+type batch struct {
+	*run
+	round *round
+}
+
 // makeAll makes calls: side by side where all of them may be, else one after the other.
-func (r *run) makeAll(rd *round) error {
+func (b *batch) makeAll() error {
 	var left []int
 	alone := false
-	for i := range rd.calls {
-		t := r.agent.tool(rd.calls[i].Tool)
+	for i := range b.round.calls {
+		t := b.agent.tool(b.round.calls[i].Tool)
 		switch {
-		case rd.results[i] != nil:
+		case b.round.results[i] != nil:
 			continue
-		case rd.begun[i] && t != nil && !t.ReadOnly && !t.Idempotent:
-			if err := r.unknown(&rd.calls[i]); err != nil {
+		case b.round.begun[i] && t != nil && !t.ReadOnly && !t.Idempotent:
+			if err := b.unknown(&b.round.calls[i]); err != nil {
 				return err
 			}
 			continue
@@ -146,13 +154,13 @@ func (r *run) makeAll(rd *round) error {
 		left = append(left, i)
 	}
 	if len(left) > 1 && !alone {
-		return r.sideBySide(rd, left)
+		return b.sideBySide(left)
 	}
 	for _, i := range left {
-		if r.ctx.Err() != nil {
+		if b.ctx.Err() != nil {
 			return nil
 		}
-		if err := r.sideBySide(rd, []int{i}); err != nil {
+		if err := b.sideBySide([]int{i}); err != nil {
 			return err
 		}
 	}
@@ -160,10 +168,10 @@ func (r *run) makeAll(rd *round) error {
 }
 
 // unknown tells that nobody knows what a call has done.
-func (r *run) unknown(c *Call) error {
-	r.emit(Event{Kind: EventWarning, Text: fmt.Sprintf("it is not known whether call %s of %s was carried out", c.ID, c.Tool)})
-	err := r.step(&step{Results: map[string]Result{c.ID: unknownOutcome}})
-	r.returned(c, unknownOutcome)
+func (b *batch) unknown(c *Call) error {
+	b.emit(Event{Kind: EventWarning, Text: fmt.Sprintf("it is not known whether call %s of %s was carried out", c.ID, c.Tool)})
+	err := b.step(&step{Results: map[string]Result{c.ID: unknownOutcome}})
+	b.returned(c, unknownOutcome)
 	return err
 }
 
@@ -172,12 +180,12 @@ const maxSideBySide = 8
 
 // sideBySide makes some calls of a round at once. Before the first one that all of them are about to be made is written down, and of
 // each what it has returned.
-func (r *run) sideBySide(rd *round, which []int) error {
-	if err := r.step(r.begin(rd, which)); err != nil {
+func (b *batch) sideBySide(which []int) error {
+	if err := b.step(b.begin(which)); err != nil {
 		return err
 	}
 	for _, i := range which {
-		r.announce(&rd.calls[i])
+		b.announce(&b.round.calls[i])
 	}
 	news := make(chan Event)
 	results, errs := make([]Result, len(which)), make([]error, len(which))
@@ -188,80 +196,60 @@ func (r *run) sideBySide(rd *round, which []int) error {
 			free <- struct{}{}
 			defer func() { <-free }()
 			results[k] = Result{Text: interrupted, Error: true}
-			if r.ctx.Err() == nil {
-				results[k], errs[k] = r.one(&rd.calls[i], rd.verdicts[i], news)
+			if b.ctx.Err() == nil {
+				results[k], errs[k] = b.one(&b.round.calls[i], b.round.verdicts[i], news)
 			}
-			errs[k] = errors.Join(errs[k], r.step(&step{Results: map[string]Result{rd.calls[i].ID: results[k]}}))
+			errs[k] = errors.Join(errs[k], b.step(&step{Results: map[string]Result{b.round.calls[i].ID: results[k]}}))
 		})
 	}
 	go func() { wg.Wait(); close(news) }()
-	r.relay(news)
+	b.relay(news)
 	for k, i := range which {
-		r.returned(&rd.calls[i], results[k])
+		b.returned(&b.round.calls[i], results[k])
 	}
 	return errors.Join(errs...)
 }
 
 // begin returns the step by which some calls of a round are about to be made. What is not made at all has not begun.
-func (r *run) begin(rd *round, which []int) *step {
+func (b *batch) begin(which []int) *step {
 	p := &step{Verdicts: map[string]Verdict{}}
 	for _, i := range which {
-		c, v := &rd.calls[i], rd.verdicts[i]
+		c, v := &b.round.calls[i], b.round.verdicts[i]
 		if v.Kind != "" {
 			p.Verdicts[c.ID] = v // whoever makes it again does as was said
 		}
-		if v.Kind != Deny && r.agent.tool(c.Tool) != nil {
+		if v.Kind != Deny && b.agent.tool(c.Tool) != nil {
 			p.Begun = append(p.Begun, c.ID)
 		}
 	}
 	return p
 }
 
-// relay tells of what calls report until all of them have returned.
-func (r *run) relay(news <-chan Event) {
-	for e := range news {
-		r.emit(e)
-	}
-}
-
-// announce tells that a call is about to be made.
-func (r *run) announce(c *Call) {
-	told := *c
-	r.emit(Event{Kind: EventCall, Call: &told})
-}
-
-// returned tells what a call has returned.
-func (r *run) returned(c *Call, res Result) {
-	told := *c
-	told.Error = res.Error
-	r.emit(Event{Kind: EventResult, Call: &told, Text: res.Text})
-}
-
 // one makes a call, unless its verdict is against it. An error ends the run; what goes wrong with the call itself is its result.
-func (r *run) one(c *Call, v Verdict, news chan<- Event) (Result, error) {
-	t := r.agent.tool(c.Tool)
+func (b *batch) one(c *Call, v Verdict, news chan<- Event) (Result, error) {
+	t := b.agent.tool(c.Tool)
 	switch {
 	case t == nil:
-		return Result{Text: r.agent.noTool(c.Tool), Error: true}, nil
+		return Result{Text: b.agent.noTool(c.Tool), Error: true}, nil
 	case v.Kind == Deny:
 		return Result{Text: denied(v.Reason), Error: true}, nil
 	case v.Kind == Edit:
 		c.Arguments = v.Arguments
 	}
-	if f := r.agent.opts.Hooks.BeforeTool; f != nil {
-		if err := f(r.ctx, c); err != nil {
+	if f := b.agent.opts.Hooks.BeforeTool; f != nil {
+		if err := f(b.ctx, c); err != nil {
 			return Result{Text: "This call was not made: " + err.Error(), Error: true}, err
 		}
 	}
-	res := r.agent.call(context.WithValue(r.ctx, snapshotKey{}, r.asked), t, c, news)
-	if f := r.agent.opts.Hooks.AfterTool; f != nil {
-		if err := f(r.ctx, c, &res); err != nil {
+	res := b.agent.call(context.WithValue(b.ctx, snapshotKey{}, b.asked), t, c, news)
+	if f := b.agent.opts.Hooks.AfterTool; f != nil {
+		if err := f(b.ctx, c, &res); err != nil {
 			return res, err
 		}
 	}
 	most := t.Most
 	if most == 0 {
-		most = r.agent.opts.MostResult
+		most = b.agent.opts.MostResult
 	}
 	return capped(res, most), nil
 }

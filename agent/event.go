@@ -1,7 +1,7 @@
 package agent
 
 import (
-	"github.com/go-json-experiment/json/jsontext"
+	stdjson "encoding/json"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
@@ -52,11 +52,11 @@ func (s *Spent) Tokens() int { return s.Usage.Context() }
 
 // A Call is a call of a tool that a model asks for.
 type Call struct {
-	ID        string         `json:"id"`
-	Tool      string         `json:"tool"`
-	Arguments jsontext.Value `json:"arguments"`
-	Preview   string         `json:"preview,omitzero"` // what it would change, with EventApproval
-	Error     bool           `json:"error,omitzero"`   // the result reports a failure
+	ID        string             `json:"id"`
+	Tool      string             `json:"tool"`
+	Arguments stdjson.RawMessage `json:"arguments"`
+	Preview   string             `json:"preview,omitzero"` // what it would change, with EventApproval
+	Error     bool               `json:"error,omitzero"`   // the result reports a failure
 
 	// Progress tells whoever watches the run how far the call is. What makes the call may use it at any time until it returns.
 	Progress func(text string) `json:"-"`

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -9,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -63,7 +63,7 @@ func opened(t *testing.T, a *Agent, id string) *Session {
 func same(t *testing.T, left, opened *Session) {
 	t.Helper()
 	type seen struct {
-		Messages     []jsontext.Value
+		Messages     []stdjson.RawMessage
 		Waiting      []Call
 		Turns        []Turn
 		Spent        Spent
@@ -132,7 +132,7 @@ func TestACallIsAllowedElsewhere(t *testing.T) {
 	}{
 		{Verdict{Kind: Allow}, "deleted a.txt"},
 		{Verdict{Kind: Deny, Reason: "it is mine"}, "The user does not allow this call: it is mine"},
-		{Verdict{Kind: Edit, Arguments: jsontext.Value(`{"path":"b.txt"}`)}, "deleted b.txt"},
+		{Verdict{Kind: Edit, Arguments: stdjson.RawMessage(`{"path":"b.txt"}`)}, "deleted b.txt"},
 	} {
 		t.Run(string(c.v.Kind), func(t *testing.T) {
 			w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
@@ -273,9 +273,9 @@ func TestABrokenHistoryIsMended(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer { return says(text("fine")) }))
-			var messages []jsontext.Value
+			var messages []stdjson.RawMessage
 			for _, m := range history {
-				messages = append(messages, jsontext.Value(m))
+				messages = append(messages, stdjson.RawMessage(m))
 			}
 			o := Options{Journals: w.db.Store()}
 			s, err := w.agent(o).Load("", messages)
@@ -291,7 +291,7 @@ func TestABrokenHistoryIsMended(t *testing.T) {
 	}
 	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer { return says(text("fine")) }))
 	for _, m := range []string{`{`, `{"role":"system","content":"x"}`, `{"role":"user"}`, `[]`} {
-		if _, err := w.agent(Options{}).Load("", []jsontext.Value{jsontext.Value(m)}); err == nil || !strings.Contains(err.Error(), "message 1") {
+		if _, err := w.agent(Options{}).Load("", []stdjson.RawMessage{stdjson.RawMessage(m)}); err == nil || !strings.Contains(err.Error(), "message 1") {
 			t.Errorf("load %s: %v, want an error that names message 1", m, err)
 		}
 	}
@@ -419,7 +419,7 @@ func TestWhatTheAgentSaysIsNoTurn(t *testing.T) {
 	if err := s.Rewind(2); err == nil {
 		t.Error("a session is taken back to where the agent spoke")
 	}
-	if !s.Own(DefaultWrapUp) || s.Own("tell") {
+	if !s.Own(defaultWrapUp) || s.Own("tell") {
 		t.Error("the agent does not know its own words")
 	}
 	w.legal()

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 
@@ -14,7 +15,7 @@ import (
 
 // Load begins a session with messages from elsewhere, each a JSON object of the Messages API. What the API would refuse of them is
 // mended: a call without a result gets one that says so, a result without a call goes.
-func (a *Agent) Load(id string, messages []jsontext.Value) (*Session, error) {
+func (a *Agent) Load(id string, messages []stdjson.RawMessage) (*Session, error) {
 	s, h := a.Session(id), make(history, 0, len(messages))
 	for i, m := range messages {
 		m, err := ownMessage(m)
@@ -36,16 +37,16 @@ func (a *Agent) Load(id string, messages []jsontext.Value) (*Session, error) {
 }
 
 // ownMessage returns a message as we write it: its role, and its content as a list of blocks.
-func ownMessage(m jsontext.Value) (jsontext.Value, error) {
+func ownMessage(m stdjson.RawMessage) (stdjson.RawMessage, error) {
 	var parts struct {
-		Role    string         `json:"role"`
-		Content jsontext.Value `json:"content"`
+		Role    string             `json:"role"`
+		Content stdjson.RawMessage `json:"content"`
 	}
 	if err := json.Unmarshal(m, &parts, lenient); err != nil {
 		return nil, err
 	}
 	content := parts.Content
-	switch content.Kind() {
+	switch jsontext.Value(content).Kind() {
 	case jsontext.KindString:
 		var text string
 		if err := json.Unmarshal(content, &text, lenient); err != nil {

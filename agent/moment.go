@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/refs"
@@ -46,7 +46,7 @@ type Moment struct {
 	View       *decant.Conversation // what the model was given to read of it
 	Decisions  []decant.Decision    // that make the one of the other, oldest first
 	Before     []decant.Decision    // checkpoints that the one in force has taken in, newest first
-	Sent       []jsontext.Value     // the messages in the bytes that were sent, without markers for the provider's cache
+	Sent       []stdjson.RawMessage // the messages in the bytes that were sent, without markers for the provider's cache
 	Hash       string               // of instructions and messages; it was noted when they were sent, and is that of Sent
 }
 
@@ -119,7 +119,7 @@ func (p *pastOf) at(ctx context.Context, st *state, message int) (*Moment, error
 }
 
 // textIn returns what a message says.
-func textIn(m jsontext.Value) string {
+func textIn(m stdjson.RawMessage) string {
 	var said struct {
 		Blocks []struct {
 			Type string `json:"type"`

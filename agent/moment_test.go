@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -11,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
 
 	"github.com/decantdev/decant"
@@ -69,7 +69,7 @@ func (w *pastWorld) open() {
 	w.system++
 	w.agent, err = New(w.client, Options{
 		Model: "claude-sonnet-4-5", System: fmt.Sprintf("You work. Day %d.", w.system), Engine: w.db.Engine(), Journals: w.db.Store(), Tools: []Tool{readsMuch(9_000)},
-		Remind: func([]jsontext.Value) string { return "Remember the rules." }, MaxTokens: 2000, Turns: 3,
+		Remind: func([]stdjson.RawMessage) string { return "Remember the rules." }, MaxTokens: 2000, Turns: 3,
 	})
 	if err != nil {
 		w.Fatal(err)
@@ -248,7 +248,7 @@ func TestAMomentIsWhatCameToTheAPI(t *testing.T) {
 func TestWhatHasNoMoment(t *testing.T) {
 	w := newWorld(t, sandboxtest.Model(func(*sandbox.Prompt) sandbox.Answer { return says(text("Yes.")) }))
 	a := w.agent(Options{})
-	s, err := a.Load("", []jsontext.Value{jsontext.Value(`{"role":"user","content":"Hello."}`), jsontext.Value(`{"role":"assistant","content":"Hello!"}`)})
+	s, err := a.Load("", []stdjson.RawMessage{stdjson.RawMessage(`{"role":"user","content":"Hello."}`), stdjson.RawMessage(`{"role":"assistant","content":"Hello!"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}

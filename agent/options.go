@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -43,7 +44,7 @@ type Options struct {
 	// there are none.
 	Budgets func(ctx context.Context) []budget.Budget
 
-	WrapUp     string // what the model is told at a limit; empty: DefaultWrapUp
+	WrapUp     string // what the model is told at a limit; empty: a standard text
 	MostResult int    // characters of a result that the model is given; 0: 40,000
 	LongCache  bool   // prompts are kept by the provider for an hour, not for five minutes
 	LongFixed  bool   // only tools and instructions are: what many sessions begin with, while the messages of each follow each other closely
@@ -60,7 +61,7 @@ type Options struct {
 
 	// Remind returns what the model must be told after a pour, from what was said so far, none of it poured; empty: nothing. It
 	// stands behind the newest words or results of the request that was poured. Nil means that there is nothing.
-	Remind func(messages []jsontext.Value) string
+	Remind func(messages []stdjson.RawMessage) string
 
 	// Permit says what is to be done about a call before it is made. Nil means: ask where the tool wants it. A zero verdict asks.
 	Permit func(ctx context.Context, t *Tool, c *Call) Verdict
@@ -85,8 +86,8 @@ type Hooks struct {
 	AfterTool   func(ctx context.Context, c *Call, r *Result) error
 }
 
-// DefaultWrapUp is what a model is told when it must give its final answer.
-const DefaultWrapUp = "The limit of this task is reached. Do not call any tool. Give your final answer now, from what you know, " +
+// defaultWrapUp is what a model is told when it must give its final answer.
+const defaultWrapUp = "The limit of this task is reached. Do not call any tool. Give your final answer now, from what you know, " +
 	"and say what is missing or uncertain."
 
 const (
@@ -117,7 +118,7 @@ func (o Options) settled() (Options, error) {
 	}
 	o.Turns = cmp.Or(o.Turns, defaultTurns)
 	o.MostResult = cmp.Or(o.MostResult, defaultMostResult)
-	o.WrapUp = cmp.Or(o.WrapUp, DefaultWrapUp)
+	o.WrapUp = cmp.Or(o.WrapUp, defaultWrapUp)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -147,6 +148,11 @@ func (o *Options) check() error {
 	return nil
 }
 
+// isObject reports whether src is a JSON object.
+func isObject(src jsontext.Value) bool {
+	return src.IsValid() && src.Kind() == jsontext.KindBeginObject
+}
+
 // check says what is wrong with a tool.
 func (t *Tool) check() error {
 	switch {
@@ -154,7 +160,7 @@ func (t *Tool) check() error {
 		return fmt.Errorf("agent: the name of a tool has 1 to 64 letters, digits, _ and -: %q", t.Name)
 	case t.Run == nil:
 		return fmt.Errorf("agent: tool %s has no Run", t.Name)
-	case t.Schema != nil && (!t.Schema.IsValid() || t.Schema.Kind() != jsontext.KindBeginObject):
+	case t.Schema != nil && !isObject(jsontext.Value(t.Schema)):
 		return fmt.Errorf("agent: the schema of tool %s is not a JSON object", t.Name)
 	case t.Most != 0 && t.Most < leastResult:
 		return fmt.Errorf("agent: Most of tool %s must be at least %d: %d", t.Name, leastResult, t.Most)

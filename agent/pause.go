@@ -14,7 +14,7 @@ const summaryTokens = 8000
 // behind returns what to send next where the answer to a request is a summary behind which the model has paused, nil for any other
 // answer. The budget is looked at there: where it has no room for a further call and a final answer after it, the error is
 // errNoRoom, and the run comes to its end. A final answer is never asked for in this way.
-func (r *run) behind(p *engine.Prepared, a *provider.Answer) (*engine.Prepared, error) {
+func (r *asking) behind(p *engine.Prepared, a *provider.Answer) (*engine.Prepared, error) {
 	next, err := r.agent.opts.Engine.Paused(r.ctx, p, engine.Response{Status: http.StatusOK, Usage: a.Usage, Content: a.Content, Stop: a.Stop, Batch: a.Batch})
 	if err != nil {
 		r.drop(p)

@@ -10,7 +10,7 @@ import (
 // ready prepares the next request, and returns the history that it has. What the model is reminded of after a pour stands in the
 // request that was poured: it is prepared once more then. A reminder stands at the end, so that it changes nothing that the provider has
 // in its cache, and stays there until a pour takes it away, which brings the next one.
-func (r *run) ready(last Stop) (*engine.Prepared, history, error) {
+func (r *asking) ready(last Stop) (*engine.Prepared, history, error) {
 	r.told = false
 	h := history(r.Messages())
 	if r.owed {
@@ -37,7 +37,7 @@ func (r *run) ready(last Stop) (*engine.Prepared, history, error) {
 }
 
 // prepareLast prepares a request, with what is said to a model at a limit. It returns the history that it has.
-func (r *run) prepareLast(h history, last Stop) (*engine.Prepared, history, error) {
+func (r *asking) prepareLast(h history, last Stop) (*engine.Prepared, history, error) {
 	if last != "" && !bytes.HasSuffix(h[len(h)-1], append(textBlock(r.agent.opts.WrapUp), `]}`...)) { // else an attempt before this one has said it
 		h = wrapped(h, r.agent.opts.WrapUp)
 	}
@@ -46,7 +46,7 @@ func (r *run) prepareLast(h history, last Stop) (*engine.Prepared, history, erro
 }
 
 // remind returns a history at whose end the model is reminded.
-func (r *run) remind(h history) history {
+func (r *asking) remind(h history) history {
 	f := r.agent.opts.Remind
 	if f == nil || !bytes.HasPrefix(h[len(h)-1], []byte(userStart)) {
 		return h

@@ -1,11 +1,10 @@
 package agent
 
 import (
+	stdjson "encoding/json"
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/preset"
@@ -21,7 +20,7 @@ func TestTheModelIsRemindedAfterAPour(t *testing.T) {
 		return says(use(fmt.Sprintf("toolu_%d", len(p.Messages)), "read", `{}`))
 	}))
 	n := 0
-	o := Options{Tools: []Tool{readsMuch(40_000)}, Preset: narrow(t), Journals: w.db.Store(), Remind: func(ms []jsontext.Value) string {
+	o := Options{Tools: []Tool{readsMuch(40_000)}, Preset: narrow(t), Journals: w.db.Store(), Remind: func(ms []stdjson.RawMessage) string {
 		n++
 		return fmt.Sprintf("REMINDER %d of %d messages.", n, len(ms))
 	}}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	stdjson "encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -9,13 +10,12 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant/internal/jsonspan"
 )
 
 // A history is the messages of a session in the bytes of the Messages API. What was sent once is never written anew.
-type history []jsontext.Value
+type history []stdjson.RawMessage
 
 // body returns the request of an agent for the next answer. The tools, the instructions and the last message of the user are marked
 // for the provider's cache. final switches the tools off; think is what the request says about thinking.
@@ -89,7 +89,7 @@ func (a *Agent) appendMarker(b []byte, long bool) []byte {
 }
 
 // appendLast appends the last message. One of the user's gets a marker on its last block; we have written it, so it ends as we write.
-func (a *Agent) appendLast(b []byte, m jsontext.Value) []byte {
+func (a *Agent) appendLast(b []byte, m stdjson.RawMessage) []byte {
 	inner, ok := bytes.CutSuffix(m, []byte(`}]}`))
 	if !ok || !bytes.HasPrefix(m, []byte(userStart)) {
 		return append(b, m...)
@@ -101,7 +101,7 @@ func (a *Agent) appendLast(b []byte, m jsontext.Value) []byte {
 const userStart = `{"role":"user","content":[`
 
 // withBlock returns a message of the user with one more block; false, where the message is not the user's.
-func withBlock(m jsontext.Value, block []byte) (jsontext.Value, bool) {
+func withBlock(m stdjson.RawMessage, block []byte) (stdjson.RawMessage, bool) {
 	inner, ok := bytes.CutSuffix(m, []byte(`]}`))
 	if !ok || !bytes.HasPrefix(m, []byte(userStart)) {
 		return nil, false
@@ -137,7 +137,7 @@ func leftOut(h history, calls []Call, text string) history {
 }
 
 // said returns a message of the user with texts.
-func said(texts ...string) jsontext.Value {
+func said(texts ...string) stdjson.RawMessage {
 	blocks := make([][]byte, len(texts))
 	for i, text := range texts {
 		blocks[i] = textBlock(text)
@@ -146,7 +146,7 @@ func said(texts ...string) jsontext.Value {
 }
 
 // userMessage returns a message of the user with blocks.
-func userMessage(blocks [][]byte) jsontext.Value {
+func userMessage(blocks [][]byte) stdjson.RawMessage {
 	b := append([]byte(userStart), bytes.Join(blocks, []byte{','})...)
 	return append(b, `]}`...)
 }
@@ -191,7 +191,7 @@ func (a *Attachment) shown() []byte {
 }
 
 // answered returns the message of the model with a content as its API has sent it.
-func answered(content []byte) jsontext.Value {
+func answered(content []byte) stdjson.RawMessage {
 	b := append([]byte(`{"role":"assistant","content":`), content...)
 	return append(b, '}')
 }
@@ -204,7 +204,7 @@ func (a *Agent) own(text string) bool { return text == cutShort || text == a.opt
 
 // turnOf returns what the user says in a message, and whether a session could go on before it: whether it answers no calls, and says
 // something that is the user's.
-func (a *Agent) turnOf(m jsontext.Value) (text string, ok bool) {
+func (a *Agent) turnOf(m stdjson.RawMessage) (text string, ok bool) {
 	if !bytes.HasPrefix(m, []byte(userStart)) || bytes.HasPrefix(m, []byte(userStart+`{"type":"tool_result"`)) {
 		return "", false
 	}

@@ -2,13 +2,11 @@ package agent
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"net/http"
 	"slices"
 
-	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/provider"
@@ -17,23 +15,17 @@ import (
 // A run is what follows one thing that the user says.
 type run struct {
 	*Session
-	root   string // of the session
-	ctx    context.Context
-	cancel context.CancelFunc
-	yield  func(Event, error) bool
-	left   bool // whoever reads the events has left
+	listener
+	root string // of the session
+	ctx  context.Context
 
 	meter  meter
-	room   room   // for the answer to the request in hand
 	poured *Pour  // that nobody was told of yet
-	told   bool   // the request in hand has what the model is owed
 	last   string // what the model said last
 	short  int    // answers in a row that were cut for their length
 
-	newest jsontext.Value // the last message of the request in hand, as the engine was asked about it
-
-	opening func() // tells with what the run begins, before anything else is told; nil: it was told
-	back    *step  // takes back what the user has said; nil: it cannot be taken back
+	asking *asking // the request in hand; nil: none was made yet
+	back   *step   // takes back what the user has said; nil: it cannot be taken back
 }
 
 func newRun(ctx context.Context, s *Session, yield func(Event, error) bool) *run {
@@ -45,27 +37,7 @@ func newRun(ctx context.Context, s *Session, yield func(Event, error) bool) *run
 	ctx, cancel := context.WithCancel(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return &run{Session: s, root: s.state.root, ctx: ctx, cancel: cancel, yield: yield, meter: s.meter()}
-}
-
-// open tells with what the run begins, if nobody was told.
-func (r *run) open() {
-	if tell := r.opening; tell != nil {
-		r.opening = nil
-		tell()
-	}
-}
-
-// emit tells of an event. It cancels the run when nobody listens any longer.
-func (r *run) emit(e Event) {
-	r.open()
-	if r.left {
-		return
-	}
-	if !r.yield(e, nil) {
-		r.left = true
-		r.cancel()
-	}
+	return &run{Session: s, root: s.state.root, ctx: ctx, listener: listener{yield: yield, cancel: cancel}, meter: s.meter()}
 }
 
 // work is the whole run.
@@ -103,7 +75,7 @@ func (r *run) end(stop Stop) error {
 		p.Stop = stop
 	}
 	if rd := r.state.round; rd != nil && stop != StopApproval {
-		p.Messages = []jsontext.Value{userMessage(rd.blocks("This call was not made: the run ended."))}
+		p.Messages = []stdjson.RawMessage{userMessage(rd.blocks("This call was not made: the run ended."))}
 	}
 	return r.do(p)
 }
@@ -115,11 +87,11 @@ func (r *run) loop() (stop Stop, forced bool, err error) {
 	}
 	for {
 		limit := r.limit()
-		a, err := r.ask(limit)
+		a, err := r.next().ask(limit)
 		if errors.Is(err, errNoRoom) {
 			r.warn(true)
 			limit = StopBudget
-			a, err = r.ask(limit)
+			a, err = r.next().ask(limit)
 		}
 		if err != nil {
 			return "", false, err
@@ -136,7 +108,7 @@ func (r *run) loop() (stop Stop, forced bool, err error) {
 // limit returns which limit the next answer is the last under, if it is: that of turns, or the budget that had no room for all of an
 // answer which was cut.
 func (r *run) limit() Stop {
-	if r.short > 0 && r.room.halved > 0 {
+	if r.short > 0 && r.asking.room.halved > 0 {
 		return StopBudget
 	}
 	if r.meter.spent.Turns+1 >= r.agent.opts.Turns {
@@ -169,18 +141,18 @@ func (r *run) follow(a *provider.Answer) (Stop, error) {
 
 // cut goes on once after an answer that was cut for its length. Its calls are not made: their arguments may lack their end.
 func (r *run) cut(calls []Call) (Stop, error) {
-	if r.short++; r.short > 1 && r.room.halved == 0 {
+	if r.short++; r.short > 1 && r.asking.room.halved == 0 {
 		return StopLength, nil
 	}
 	const why = "Your answer was cut because it was too long."
 	if len(calls) == 0 {
-		return "", r.step(&step{Messages: []jsontext.Value{said(cutShort)}})
+		return "", r.step(&step{Messages: []stdjson.RawMessage{said(cutShort)}})
 	}
 	var blocks [][]byte
 	for i := range calls {
 		blocks = append(blocks, resultBlock(calls[i].ID, Result{Text: why + " This call was not made. Ask for less in one call.", Error: true}))
 	}
-	return "", r.step(&step{Messages: []jsontext.Value{userMessage(blocks)}})
+	return "", r.step(&step{Messages: []stdjson.RawMessage{userMessage(blocks)}})
 }
 
 // heard returns what was said to the run and not yet read.
@@ -196,7 +168,7 @@ func (r *run) tell(blocks [][]byte) error {
 	for _, text := range texts {
 		blocks = append(blocks, textBlock(text))
 	}
-	if err := r.step(&step{Messages: []jsontext.Value{userMessage(blocks)}, Heard: len(texts)}); err != nil {
+	if err := r.step(&step{Messages: []stdjson.RawMessage{userMessage(blocks)}, Heard: len(texts)}); err != nil {
 		return err
 	}
 	r.toldBy(texts...)
@@ -219,10 +191,10 @@ func (r *run) step(p *step) error {
 }
 
 // message tells of an answer and takes it into the history.
-func (r *run) message(q *engine.Prepared, a *provider.Answer, spent Spent) error {
+func (r *asking) message(q *engine.Prepared, a *provider.Answer, spent Spent) error {
 	p := &step{Spent: spent, Size: sizeOf(q)}
 	if len(a.Content) > 2 { // an answer without content is no message of the API
-		p.Messages = []jsontext.Value{answered(a.Content)}
+		p.Messages = []stdjson.RawMessage{answered(a.Content)}
 		p.Sent = r.sentFor(q)
 	}
 	err := r.step(p)
@@ -238,16 +210,6 @@ func (r *run) message(q *engine.Prepared, a *provider.Answer, spent Spent) error
 func (r *run) warn(last bool) {
 	if w := r.meter.warning(last); w != "" {
 		r.emit(Event{Kind: EventWarning, Text: w})
-	}
-}
-
-// hear tells of a piece of an answer.
-func (r *run) hear(d provider.Delta) {
-	switch d.Kind {
-	case decant.KindText:
-		r.emit(Event{Kind: EventText, Text: d.Text})
-	case decant.KindThinking:
-		r.emit(Event{Kind: EventThinking, Text: d.Text})
 	}
 }
 

@@ -3,9 +3,8 @@ package agent
 import (
 	"bytes"
 	"cmp"
+	stdjson "encoding/json"
 	"slices"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
@@ -14,29 +13,29 @@ import (
 // A sending is what is noted of the request that an answer answers: enough to make it once more from what was said and what is stored,
 // and to know that it is the same.
 type sending struct {
-	message      int            // index of the answer
-	conversation string         // id under which the engine kept the request
-	decisions    []string       // ids of those in force, oldest first; shared, never changed
-	fixed        decant.Hash    // version of instructions and tools
-	numbers      []int          // of the messages in the transcript; nil: 1, 2, 3 and so on
-	last         jsontext.Value // the last message, where the history has it otherwise
-	hash         string         // of the instructions and messages that were sent, see sealOf
+	message      int                // index of the answer
+	conversation string             // id under which the engine kept the request
+	decisions    []string           // ids of those in force, oldest first; shared, never changed
+	fixed        decant.Hash        // version of instructions and tools
+	numbers      []int              // of the messages in the transcript; nil: 1, 2, 3 and so on
+	last         stdjson.RawMessage // the last message, where the history has it otherwise
+	hash         string             // of the instructions and messages that were sent, see sealOf
 }
 
 // A sentNote is a sending as it is written down, by what differs from the one that was noted before.
 type sentNote struct {
-	Message      int            `json:"message"`
-	Conversation string         `json:"conversation,omitzero"`
-	Gone         []string       `json:"gone,omitempty"` // decisions that are in force no longer
-	New          []string       `json:"new,omitempty"`  // and those that are now
-	Fixed        decant.Hash    `json:"fixed,omitzero"`
-	Numbers      []int          `json:"numbers,omitempty"`
-	Last         jsontext.Value `json:"last,omitzero"`
-	Hash         string         `json:"hash"`
+	Message      int                `json:"message"`
+	Conversation string             `json:"conversation,omitzero"`
+	Gone         []string           `json:"gone,omitempty"` // decisions that are in force no longer
+	New          []string           `json:"new,omitempty"`  // and those that are now
+	Fixed        decant.Hash        `json:"fixed,omitzero"`
+	Numbers      []int              `json:"numbers,omitempty"`
+	Last         stdjson.RawMessage `json:"last,omitzero"`
+	Hash         string             `json:"hash"`
 }
 
 // sentFor returns a note of what was sent for the answer that comes next; none where what was sent cannot be read.
-func (r *run) sentFor(p *engine.Prepared) []sentNote {
+func (r *asking) sentFor(p *engine.Prepared) []sentNote {
 	messages, err := sentIn(p.Body)
 	if err != nil {
 		return nil

@@ -3,13 +3,12 @@ package agent
 import (
 	"bytes"
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"slices"
 	"sync"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant/store"
 )
@@ -59,7 +58,7 @@ type Session struct {
 func (s *Session) ID() string { return s.id }
 
 // Messages returns what was said so far, each message as a JSON object of the Messages API.
-func (s *Session) Messages() []jsontext.Value {
+func (s *Session) Messages() []stdjson.RawMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.state.history)
@@ -169,7 +168,7 @@ func (s *Session) say(key, text string, with []Attachment) error {
 	for _, t := range append(slices.Clone(s.state.steered), text) {
 		blocks = append(blocks, textBlock(t))
 	}
-	return s.do(&step{Began: true, Key: key, Messages: []jsontext.Value{userMessage(blocks)}, Heard: len(s.state.steered)})
+	return s.do(&step{Began: true, Key: key, Messages: []stdjson.RawMessage{userMessage(blocks)}, Heard: len(s.state.steered)})
 }
 
 // Continue goes on with a run that has not come to its end: because its process ended, it was interrupted, or it has failed. A call

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,9 +22,9 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// ErrUnsealed means that what would be sent for a session that Agent.Start began is not what its snapshot holds, though its
+// errUnsealed means that what would be sent for a session that Agent.Start began is not what its snapshot holds, though its
 // window has room for that, and that nothing could be done about it. Nothing was sent.
-var ErrUnsealed = errors.New("what would be sent is not the sealed snapshot")
+var errUnsealed = errors.New("what would be sent is not the sealed snapshot")
 
 // A Snapshot is a conversation as it was sent when its model asked for a round of calls. It is sealed: whatever is said, called or
 // poured afterwards, by anybody, it stays as it is, and so does its hash.
@@ -40,7 +41,7 @@ type Snapshot struct {
 	sized         sized // as that model counts it
 
 	once sync.Once
-	sent []jsontext.Value
+	sent []stdjson.RawMessage
 	hash string
 	err  error
 }
@@ -69,7 +70,7 @@ func (r *run) again() *Snapshot {
 	h := r.Messages()
 	s := &Snapshot{session: r.id, root: r.root, system: r.agent.opts.System, messages: h[:len(h)-1],
 		model: r.agent.opts.Model, sized: r.meter.sized}
-	q := r.request(s.messages, false, r.agent.opts.MaxTokens)
+	q := (&asking{run: r}).request(s.messages, false, r.agent.opts.MaxTokens)
 	s.body = func() ([]byte, error) {
 		p, err := r.agent.opts.Engine.Prepare(r.ctx, q)
 		if err != nil {
@@ -88,11 +89,11 @@ func (s *Snapshot) Session() string { return s.session }
 func (s *Snapshot) System() string { return s.system }
 
 // Messages returns what had been said, with nothing poured.
-func (s *Snapshot) Messages() []jsontext.Value { return slices.Clone(s.messages) }
+func (s *Snapshot) Messages() []stdjson.RawMessage { return slices.Clone(s.messages) }
 
 // Sent returns the messages as they were sent, poured as they were, without markers for the provider's cache. Those move from request to
 // request and are no part of what a model reads.
-func (s *Snapshot) Sent() ([]jsontext.Value, error) {
+func (s *Snapshot) Sent() ([]stdjson.RawMessage, error) {
 	s.once.Do(func() {
 		var body []byte
 		if body, s.err = s.body(); s.err != nil {
@@ -129,7 +130,7 @@ type seal struct {
 // The first request of the session holds the bytes of Sent and then what it was told, so that the provider finds them in its cache
 // if model, tools and instructions are the same. Nothing is poured of it unless the window of the agent, as its preset
 // limits it, has no room: what is sent then is a projection of the snapshot, with a hash of its own (Session.Projection). Any other
-// difference is ErrUnsealed. A pour that the session needs later is its own.
+// difference is errUnsealed. A pour that the session needs later is its own.
 //
 // Where Options.Journals keeps a session with that id, it is opened as it was left. It must have been begun with the same snapshot.
 func (a *Agent) Start(ctx context.Context, s *Snapshot, id string) (*Session, error) {
@@ -154,7 +155,7 @@ func (a *Agent) Start(ctx context.Context, s *Snapshot, id string) (*Session, er
 
 // bind binds a session that was opened to the snapshot that it was begun with.
 func (s *Session) bind(of *Snapshot) error {
-	h, sent := s.state.history, []jsontext.Value(of.messages)
+	h, sent := s.state.history, []stdjson.RawMessage(of.messages)
 	apart := s.state.root != of.root
 	if apart {
 		var err error
@@ -165,7 +166,7 @@ func (s *Session) bind(of *Snapshot) error {
 	if !beginsWith(h, sent) {
 		return fmt.Errorf("agent: session %s was not begun with snapshot %.*s", s.id, shortHash, of.Hash())
 	}
-	answered := slices.ContainsFunc(h[len(sent):], func(m jsontext.Value) bool { return !bytes.HasPrefix(m, []byte(userStart)) })
+	answered := slices.ContainsFunc(h[len(sent):], func(m stdjson.RawMessage) bool { return !bytes.HasPrefix(m, []byte(userStart)) })
 	s.seal = &seal{of: of, apart: apart, broken: answered}
 	return nil
 }
@@ -174,8 +175,8 @@ func (s *Session) bind(of *Snapshot) error {
 const shortHash = 12
 
 // beginsWith reports whether messages begin with others.
-func beginsWith(ms, with []jsontext.Value) bool {
-	return len(ms) >= len(with) && slices.EqualFunc(ms[:len(with)], with, func(a, b jsontext.Value) bool { return bytes.Equal(a, b) })
+func beginsWith(ms, with []stdjson.RawMessage) bool {
+	return len(ms) >= len(with) && slices.EqualFunc(ms[:len(with)], with, func(a, b stdjson.RawMessage) bool { return bytes.Equal(a, b) })
 }
 
 // Projection returns the hash of what was sent of the snapshot that the session began with: the snapshot's own, or another one where
@@ -208,7 +209,7 @@ func (s *Session) unseal() {
 
 // spare returns how many tokens the window must keep for the answer to what follows a snapshot, which is poured for nothing else; 0: the
 // policy of the agent holds.
-func (r *run) spare() int {
+func (r *asking) spare() int {
 	if r.sealed() {
 		return r.mostAnswer(nil)
 	}
@@ -216,7 +217,7 @@ func (r *run) spare() int {
 }
 
 // checkSeal holds what is about to be sent against the snapshot that the session began with.
-func (r *run) checkSeal(p *engine.Prepared) error {
+func (r *asking) checkSeal(p *engine.Prepared) error {
 	if !r.sealed() {
 		return nil
 	}
@@ -231,7 +232,7 @@ func (r *run) checkSeal(p *engine.Prepared) error {
 	case same && strings.HasPrefix(system, of.system):
 		hash = of.Hash()
 	case !same && !r.seal.poured:
-		return fmt.Errorf("%w %.*s", ErrUnsealed, shortHash, of.Hash())
+		return fmt.Errorf("%w %.*s", errUnsealed, shortHash, of.Hash())
 	}
 	if r.Projection() == hash {
 		return nil
@@ -240,7 +241,7 @@ func (r *run) checkSeal(p *engine.Prepared) error {
 }
 
 // heldBy returns the messages of a request, and whether they begin with the snapshot.
-func (s *Snapshot) heldBy(body []byte) (messages []jsontext.Value, same bool, err error) {
+func (s *Snapshot) heldBy(body []byte) (messages []stdjson.RawMessage, same bool, err error) {
 	want, err := s.Sent()
 	if err != nil {
 		return nil, false, err
@@ -251,7 +252,7 @@ func (s *Snapshot) heldBy(body []byte) (messages []jsontext.Value, same bool, er
 
 // part gives the session a conversation of its own if what was prepared of the one that its snapshot was made of is something else than
 // the snapshot, and the window has room for the snapshot. It reports whether it did.
-func (r *run) part(p *engine.Prepared) (bool, error) {
+func (r *asking) part(p *engine.Prepared) (bool, error) {
 	if !r.sealed() || r.seal.apart {
 		return false, nil
 	}
@@ -278,7 +279,7 @@ func (r *run) part(p *engine.Prepared) (bool, error) {
 
 // fits reports whether a history of a conversation of its own is sent as it is. What was made of a snapshot's conversation may have been
 // poured although the snapshot itself has room: somebody may have taken a pour back since, or the engine may know nothing of it.
-func (r *run) fits(h history) (bool, error) {
+func (r *asking) fits(h history) (bool, error) {
 	q := r.request(h, false, r.spare())
 	q.Session, q.Project, q.Count = r.id, "", true
 	p, err := r.patiently(q)
@@ -290,7 +291,7 @@ func (r *run) fits(h history) (bool, error) {
 }
 
 // sealOf returns the hash of instructions and messages.
-func sealOf(system string, messages []jsontext.Value) string {
+func sealOf(system string, messages []stdjson.RawMessage) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d\n%s", len(system), system)
 	for _, m := range messages {
@@ -300,9 +301,9 @@ func sealOf(system string, messages []jsontext.Value) string {
 }
 
 // sentIn returns the messages of a request, without markers.
-func sentIn(body []byte) ([]jsontext.Value, error) {
+func sentIn(body []byte) ([]stdjson.RawMessage, error) {
 	var request struct {
-		Messages []jsontext.Value `json:"messages"`
+		Messages []stdjson.RawMessage `json:"messages"`
 	}
 	if err := json.Unmarshal(body, &request, lenient); err != nil {
 		return nil, fmt.Errorf("read what was sent: %w", err)
@@ -321,11 +322,11 @@ func sentIn(body []byte) ([]jsontext.Value, error) {
 var marker = regexp.MustCompile(`^/content/\d+(/content/\d+)?/cache_control$`)
 
 // unmarked returns a message without the markers of its blocks. Nothing else of it changes.
-func unmarked(m jsontext.Value) (jsontext.Value, error) {
+func unmarked(m stdjson.RawMessage) (stdjson.RawMessage, error) {
 	if !bytes.Contains(m, []byte(`"cache_control"`)) {
 		return m, nil
 	}
-	var out jsontext.Value
+	var out stdjson.RawMessage
 	kept := int64(0)
 	for d := jsontext.NewDecoder(bytes.NewReader(m), lenient); ; {
 		start := d.InputOffset()

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -11,8 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/embedded"
@@ -68,7 +67,7 @@ func member(p *sandbox.Prompt) sandbox.Answer {
 	return says(text("I did: " + told))
 }
 
-func sizes(ms []jsontext.Value) (n int) {
+func sizes(ms []stdjson.RawMessage) (n int) {
 	for _, m := range ms {
 		n += len(m)
 	}

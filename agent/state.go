@@ -2,11 +2,10 @@ package agent
 
 import (
 	"bytes"
+	stdjson "encoding/json"
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // A state is what is kept of a session. It is what its steps make of it, one after the other, in this process and in any other that
@@ -41,13 +40,13 @@ type step struct {
 	Time time.Time `json:"time"`
 	Root string    `json:"root,omitzero"` // with the first one
 
-	Began    bool             `json:"began,omitzero"`    // a run
-	Resumed  bool             `json:"resumed,omitzero"`  // the run that had ended goes on
-	Keep     *int             `json:"keep,omitzero"`     // how many messages stay; Messages follow them
-	Messages []jsontext.Value `json:"messages,omitzero"` // that were added
-	Heard    int              `json:"heard,omitzero"`    // texts that were said to the run and are among them
-	Spent    Spent            `json:"spent,omitzero"`    // on what was added
-	Size     int              `json:"size,omitzero"`     // tokens of the prompt that Spent was reported for, as they were estimated
+	Began    bool                 `json:"began,omitzero"`    // a run
+	Resumed  bool                 `json:"resumed,omitzero"`  // the run that had ended goes on
+	Keep     *int                 `json:"keep,omitzero"`     // how many messages stay; Messages follow them
+	Messages []stdjson.RawMessage `json:"messages,omitzero"` // that were added
+	Heard    int                  `json:"heard,omitzero"`    // texts that were said to the run and are among them
+	Spent    Spent                `json:"spent,omitzero"`    // on what was added
+	Size     int                  `json:"size,omitzero"`     // tokens of the prompt that Spent was reported for, as they were estimated
 
 	Verdicts map[string]Verdict `json:"verdicts,omitzero"` // by the ids of calls
 	Previews map[string]string  `json:"previews,omitzero"` // of calls that wait

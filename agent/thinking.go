@@ -127,7 +127,7 @@ type room struct {
 }
 
 // thinks returns what the next request of a run says about thinking.
-func (r *run) thinks(h history) thought {
+func (r *asking) thinks(h history) thought {
 	if r.room.plain {
 		return thought{most: r.agent.finalTokens(r.room.halved)}
 	}
@@ -135,7 +135,7 @@ func (r *run) thinks(h history) thought {
 }
 
 // mostAnswer returns the most tokens of the next answer, or of a final one after it.
-func (r *run) mostAnswer(h history) int {
+func (r *asking) mostAnswer(h history) int {
 	return max(r.thinks(h).most, r.agent.thinks(nil, r.meter.spent.Turns+1, 0).most)
 }
 

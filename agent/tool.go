@@ -2,16 +2,15 @@ package agent
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // A Tool is something that a model may ask for.
 type Tool struct {
 	Name        string
 	Description string
-	Schema      jsontext.Value // JSON schema of the arguments, an object; nil: there are none
+	Schema      stdjson.RawMessage // JSON schema of the arguments, an object; nil: there are none
 
 	// ReadOnly says that it changes nothing. Where a model asks for several calls at once and all of them are of such tools,
 	// they are made side by side.
@@ -55,9 +54,9 @@ type Result struct {
 
 // A Verdict is what is to be done about a call.
 type Verdict struct {
-	Kind      VerdictKind    `json:"kind"`
-	Reason    string         `json:"reason,omitzero"`    // for the model, of a call that is denied
-	Arguments jsontext.Value `json:"arguments,omitzero"` // in place of the model's, of a call that was edited
+	Kind      VerdictKind        `json:"kind"`
+	Reason    string             `json:"reason,omitzero"`    // for the model, of a call that is denied
+	Arguments stdjson.RawMessage `json:"arguments,omitzero"` // in place of the model's, of a call that was edited
 }
 
 // A VerdictKind is the kind of a Verdict.

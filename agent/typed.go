@@ -1,35 +1,22 @@
 package agent
 
 import (
+	"bytes"
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"iter"
-	"reflect"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/invopop/jsonschema"
 )
-
-// SchemaOf returns the JSON schema of T, a struct: names by its json tags, members that lack omitempty and omitzero are required,
-// descriptions and choices by tags such as `jsonschema:"description=where to look,enum=a,enum=b"`.
-func SchemaOf[T any]() jsontext.Value {
-	r := jsonschema.Reflector{Anonymous: true, DoNotReference: true, ExpandedStruct: true}
-	s := r.ReflectFromType(reflect.TypeFor[T]())
-	s.Version = ""
-	b, err := s.MarshalJSON()
-	if err != nil {
-		panic("agent: a schema of " + reflect.TypeFor[T]().String() + " cannot be written: " + err.Error()) // a type cannot cause it
-	}
-	return b
-}
 
 // Func returns a tool whose arguments are a T, which must be a struct. Arguments that do not fit never reach run: the model is told
 // what is wrong with them.
 func Func[T any](name, description string, run func(ctx context.Context, c *Call, args T) (Result, error)) Tool {
-	schema := SchemaOf[T]()
+	schema := stdjson.RawMessage(SchemaOf[T]())
 	required := requiredBy(schema)
 	return Tool{Name: name, Description: description, Schema: schema, Run: func(ctx context.Context, c *Call) (Result, error) {
 		var args T
@@ -41,7 +28,7 @@ func Func[T any](name, description string, run func(ctx context.Context, c *Call
 }
 
 // requiredBy returns the members that a schema requires.
-func requiredBy(schema jsontext.Value) []string {
+func requiredBy(schema stdjson.RawMessage) []string {
 	var s struct {
 		Required []string `json:"required"`
 	}
@@ -52,8 +39,8 @@ func requiredBy(schema jsontext.Value) []string {
 }
 
 // fit decodes an object strictly.
-func fit(src jsontext.Value, required []string, into any) error {
-	var members map[string]jsontext.Value
+func fit(src stdjson.RawMessage, required []string, into any) error {
+	var members map[string]stdjson.RawMessage
 	if err := json.Unmarshal(src, &members); err != nil {
 		return err
 	}
@@ -105,7 +92,7 @@ func fitting[T any](ctx context.Context, s *Session, first Outcome, heard func(E
 			break
 		}
 		var next T
-		bad := fit(objectIn(o.Text), requiredBy(SchemaOf[T]()), &next)
+		bad := fit(objectIn(o.Text), requiredBy(stdjson.RawMessage(SchemaOf[T]())), &next)
 		if bad == nil {
 			return next, o, nil
 		}
@@ -161,11 +148,11 @@ func outcome(run iter.Seq2[Event, error], heard func(Event)) (o Outcome, err err
 }
 
 // objectIn returns the first JSON object of a text, which may stand in a fence or between words.
-func objectIn(text string) jsontext.Value {
+func objectIn(text string) stdjson.RawMessage {
 	for i := strings.IndexByte(text, '{'); i >= 0; {
 		d := jsontext.NewDecoder(strings.NewReader(text[i:]))
 		if v, err := d.ReadValue(); err == nil {
-			return v.Clone()
+			return bytes.Clone(v)
 		}
 		next := strings.IndexByte(text[i+1:], '{')
 		if next < 0 {
@@ -173,5 +160,5 @@ func objectIn(text string) jsontext.Value {
 		}
 		i += 1 + next
 	}
-	return jsontext.Value(text)
+	return stdjson.RawMessage(text)
 }

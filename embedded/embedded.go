@@ -39,8 +39,8 @@ type Options struct {
 	Logger *slog.Logger
 
 	// Account is who is asked for records, for what is worth remembering, and for the provider's own summaries, where
-	// Engine.Models names nobody else. Its calls are in the ledger, under the budgets of Engine and provider.DefaultCap. Nil means
-	// that no model is asked, and that records quote.
+	// Engine.Models names nobody else. Its calls are in the ledger, under the budgets of Engine and at most 24 in ten minutes, five dollars
+	// in an hour and twenty in a day. Nil means that no model is asked, and that records quote.
 	Account *provider.Account
 
 	// Recall tells a conversation that begins what is remembered of its project, in at most 1,000 tokens, where Engine.Models names

@@ -7,8 +7,8 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/flush"
-	"github.com/decantdev/decant/provider"
-	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/internal/owncalls"
+	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/summarize"
 )
 
@@ -43,7 +43,7 @@ func (o *Options) ask(e *engine.Options, s store.Store) error {
 		}
 		e.Models.Purse = budget.NewPurse(s, now, log)
 	}
-	caller, err := provider.NewCaller(provider.Options{
+	caller, err := owncalls.NewCaller(owncalls.Options{
 		Account: o.Account, Purse: e.Models.Purse, Budgets: e.Budgets, Of: o.Budgets, Ledger: s, Catalog: e.Catalog, Logger: e.Logger, Now: e.Now,
 	})
 	if err != nil {

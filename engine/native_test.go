@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/dialect/anthropic"
@@ -442,7 +440,7 @@ func (j *juggler) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, 
 	bs := []sandbox.Block{{Kind: decant.KindThinking, Text: fmt.Sprintf("Step %d.", j.n)}}
 	for _, name := range []string{"Bash", "Write", "KeepThis"} {
 		text := strings.Repeat(fmt.Sprintf("var value_%d = compute()\n", j.n), 13)
-		input := jsontext.Value(fmt.Sprintf(`{"file_path":"/src/file_%d.go","content":%s}`, j.n, quote(text)))
+		input := fmt.Appendf(nil, `{"file_path":"/src/file_%d.go","content":%s}`, j.n, quote(text))
 		bs = append(bs, sandbox.Block{Kind: decant.KindUse, Name: name, Input: input})
 	}
 	return sandbox.Answer{Blocks: bs}, nil

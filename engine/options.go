@@ -89,7 +89,7 @@ type Adds struct {
 type Models struct {
 	// Asker has providers write summaries themselves, where their models do and the preset does not say otherwise: a pour
 	// that the window demands asks for one first, while the client waits. What comes of it stands first in the view from
-	// then on, and no client sees it. A provider.Caller is one. It must ask for the organization that the conversation is
+	// then on, and no client sees it. It must ask for the organization that the conversation is
 	// held in: others cannot send the summary back. Nil means that no provider is asked.
 	Asker provider.Asker
 
@@ -107,9 +107,9 @@ type Models struct {
 	// extractive.
 	Summarizer policy.Summarizer
 
-	// Facts returns what the provider at a base URL says itself about a model, which counts more than the catalogue, and false where
-	// that is not known. It must be quick: each request asks it. provider.Caller.Told is one. Nil means that nothing is known.
-	Facts func(upstream, model string) (token.Facts, bool)
+	// Told returns what the provider at a base URL says itself about a model, which counts more than the catalogue, and false where
+	// that is not known. It must be quick: each request asks it. Nil means that nothing is known.
+	Told func(upstream, model string) (token.Facts, bool)
 
 	// Purse holds what requests may cost against budgets. Who makes own calls gives the engine the purse that holds
 	// these, so that together they cannot overrun a budget. Nil means one of the engine's own.

@@ -12,6 +12,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/provider"
@@ -41,8 +42,8 @@ func newResting(t *testing.T, key string, o engine.Options) *resting {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Models.Warmer, err = provider.NewCaller(provider.Options{
-			Ledger: k.store.(provider.Ledger), Account: &provider.Account{Client: client, Upstream: k.upstream, Shared: true},
+		o.Models.Warmer, err = owncalls.NewCaller(owncalls.Options{
+			Ledger: k.store.(owncalls.Ledger), Account: &provider.Account{Client: client, Upstream: k.upstream, Shared: true},
 			Made: func(c provider.Call) { k.made = append(k.made, c) },
 		})
 		if err != nil {

@@ -376,7 +376,7 @@ func (a *actor) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, er
 		return sandbox.Answer{Blocks: bs}, nil
 	}
 	for k := range n%3 + 1 {
-		bs = append(bs, sandbox.Block{Kind: decant.KindUse, Name: "Bash", Input: jsontext.Value(fmt.Sprintf(`{"command":"step %d.%d"}`, n, k))})
+		bs = append(bs, sandbox.Block{Kind: decant.KindUse, Name: "Bash", Input: fmt.Appendf(nil, `{"command":"step %d.%d"}`, n, k)})
 	}
 	return sandbox.Answer{Blocks: bs}, nil
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// Calls are metrics of own calls. Use its Made for provider.Options.Made.
+// Calls are metrics of own calls.
 type Calls struct {
 	calls  *prometheus.CounterVec // purpose, outcome
 	tokens *prometheus.CounterVec // purpose, kind

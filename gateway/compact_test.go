@@ -11,6 +11,7 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -39,7 +40,7 @@ func TestProvidersSummaryThroughTheGateway(t *testing.T) {
 		t.Fatal(err)
 	}
 	var w *world
-	asker, err := provider.NewCaller(provider.Options{Account: &provider.Account{Client: client, Upstream: srv.URL, Shared: true}, Ledger: later{&w}})
+	asker, err := owncalls.NewCaller(owncalls.Options{Account: &provider.Account{Client: client, Upstream: srv.URL, Shared: true}, Ledger: later{&w}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -89,10 +90,10 @@ func TestEachIsKeptWarmUnderItsOwnCredential(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		wallet := provider.NewWallet(func(base string, who provider.Credential, betas []string) (provider.Client, error) {
+		wallet := owncalls.NewWallet(func(base string, who provider.Credential, betas []string) (provider.Client, error) {
 			return anthropic.New(anthropic.Options{Base: base, Credential: who, Betas: betas, Transport: seen})
 		})
-		caller, err := provider.NewCaller(provider.Options{Ledger: db, Accounts: wallet.Account})
+		caller, err := owncalls.NewCaller(owncalls.Options{Ledger: db, Accounts: wallet.Account})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,15 +1,16 @@
 // Package provider asks models on Decant's own account: for records, for what is worth remembering, for sizes.
 //
-// A Client speaks one API; packages anthropic and openai have one each. A Caller decides whether a call may be made, with
-// whose credential, makes it, and books it. Nothing that is asked for here becomes part of a conversation, and no credential is stored, logged or part
-// of an identity.
+// A Client speaks one API; packages anthropic and openai have one each. Nothing that is asked for here becomes part of a
+// conversation, and no credential is stored, logged or part of an identity.
 package provider
 
 import (
 	"context"
+	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/token"
 )
 
 // A Request asks a model for one answer, without tools. It has either a prompt or a body.
@@ -25,7 +26,17 @@ type Request struct {
 	Body  []byte
 	Betas []string // that Body needs
 
-	Backoff Backoff // how long to wait before it is tried again; zero: as the client does
+	Backoff Backoff // for this request; zero: the client's
+}
+
+// A Backoff says how often a call is made and how long to wait in between. The zero value means three attempts with the
+// pauses of the official clients: as long as the provider asks for, up to a minute; else half a second, doubled each time,
+// and at most eight.
+type Backoff struct {
+	Attempts int           // in all; 0 means three
+	Least    time.Duration // before the second attempt; doubled before each further one
+	Most     time.Duration // the longest pause, unless the provider asks for a longer one
+	Jitter   time.Duration // a random part up to this is added
 }
 
 // An Answer is what a model said.
@@ -55,6 +66,23 @@ type Checker interface {
 	Check(ctx context.Context, model string) error
 }
 
+// An Account is a client with a credential, and what it may be asked for.
+type Account struct {
+	Client   Client
+	Upstream string // base URL that it calls
+	Model    string // that it asks where a request names none
+
+	// Shared says that the provider keeps one prompt cache for this account and for the clients of Upstream, as it does for keys of one
+	// workspace. Only then it is asked to go on from what a client has sent: with another key that costs the whole
+	// prompt once more.
+	Shared bool
+}
+
+// A Lister says what its provider tells about the models that there are. It costs nothing. The client of package anthropic is one.
+type Lister interface {
+	Models(ctx context.Context) ([]token.Facts, error)
+}
+
 // A Purpose is what an own call is for. It is told apart in the ledger, in limits and in metrics.
 type Purpose string
 
@@ -75,7 +103,17 @@ type Cause struct {
 	Purpose      Purpose
 }
 
-// An Asker makes own calls on behalf of conversations. [Caller] is the one; tests have others.
+// An Asker makes own calls on behalf of conversations, within limits and budgets, and books what they cost.
 type Asker interface {
 	Ask(ctx context.Context, c Cause, r *Request) (*Answer, error)
+}
+
+// A Call is what became of an own call.
+type Call struct {
+	Cause
+	Model   string // as the catalogue names it
+	Outcome string // "answered", "unusable", "refused", "failed", "resting", "budget", "no credential"
+	Usage   decant.Usage
+	Cost    store.Money
+	Took    time.Duration
 }

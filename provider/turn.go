@@ -12,7 +12,7 @@ type Turn struct {
 	Body  []byte
 	Betas []string // that Body needs
 
-	Backoff Backoff // how long to wait before it is tried again; zero: as the client does
+	Backoff Backoff // for this turn; zero: the client's
 }
 
 // A Delta is a piece of an answer as it comes.

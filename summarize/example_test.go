@@ -14,8 +14,16 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// A Summarizer asks through a Caller, which has the credential and keeps the books. Here a sandbox answers; a real one is
-// anthropic.Options without Base and Transport. An engine takes it as its summariser.
+// asker makes own calls with one client. A program that serves others limits and books them here.
+type asker struct{ client provider.Client }
+
+// Ask implements provider.Asker.
+func (a asker) Ask(ctx context.Context, _ provider.Cause, r *provider.Request) (*provider.Answer, error) {
+	return a.client.Ask(ctx, r)
+}
+
+// A Summarizer asks through an Asker. Here a sandbox answers; for the real API leave Base and Transport out. An engine takes
+// it as its Summarizer.
 func ExampleNew() {
 	over, stop := sandbox.New(sandbox.Options{Model: sandbox.Summarizer{}}).Pipe()
 	defer stop()
@@ -24,12 +32,7 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	caller, err := provider.NewCaller(provider.Options{Account: &provider.Account{Client: client, Upstream: "http://127.0.0.1"}, Ledger: &ledger{}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	s, err := summarize.New(summarize.Options{Asker: caller, Model: summarize.Always("claude-haiku-4-5")})
+	s, err := summarize.New(summarize.Options{Asker: asker{client}, Model: summarize.Always("claude-haiku-4-5")})
 	if err != nil {
 		fmt.Println(err)
 		return

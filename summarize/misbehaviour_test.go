@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/internal/recall"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
@@ -33,7 +34,7 @@ func (l *ledger) Book(_ context.Context, _ store.Key, spends []store.Spend) erro
 }
 
 // caller returns the real caller, whose provider is a sandbox in the process.
-func caller(t *testing.T, o sandbox.Options, l *ledger) *provider.Caller {
+func caller(t *testing.T, o sandbox.Options, l *ledger) *owncalls.Caller {
 	t.Helper()
 	over, stop := sandbox.New(o).Pipe()
 	t.Cleanup(stop)
@@ -41,7 +42,7 @@ func caller(t *testing.T, o sandbox.Options, l *ledger) *provider.Caller {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := provider.NewCaller(provider.Options{Account: &provider.Account{Client: c, Upstream: "http://127.0.0.1", Model: "claude-haiku-4-5"}, Ledger: l})
+	out, err := owncalls.NewCaller(owncalls.Options{Account: &provider.Account{Client: c, Upstream: "http://127.0.0.1", Model: "claude-haiku-4-5"}, Ledger: l})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ type Options struct {
 // New returns a Summarizer.
 func New(o Options) (*Summarizer, error) {
 	if o.Asker == nil {
-		return nil, errors.New("summarize: Options.Asker is nil; set it to the provider.Caller that makes the calls")
+		return nil, errors.New("summarize: Options.Asker is nil; set it to what makes the calls")
 	}
 	if o.Catalog == nil {
 		c, err := token.Builtin()

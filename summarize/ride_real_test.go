@@ -10,6 +10,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -54,7 +55,7 @@ func TestARideReadsTheCache(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := &ledger{}
-		asker, err := provider.NewCaller(provider.Options{Account: &provider.Account{Client: c, Upstream: "http://127.0.0.1", Shared: true}, Ledger: l})
+		asker, err := owncalls.NewCaller(owncalls.Options{Account: &provider.Account{Client: c, Upstream: "http://127.0.0.1", Shared: true}, Ledger: l})
 		if err != nil {
 			t.Fatal(err)
 		}

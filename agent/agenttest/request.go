@@ -1,6 +1,7 @@
 package agenttest
 
 import (
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -38,7 +39,7 @@ type params struct {
 		Type string `json:"type"`
 	} `json:"tool_choice"`
 	Messages []struct {
-		Content jsontext.Value `json:"content"`
+		Content stdjson.RawMessage `json:"content"`
 	} `json:"messages"`
 }
 
@@ -96,7 +97,7 @@ func (r *Request) take(c *decant.Conversation) {
 func (p *params) blocks() error {
 	for i := range p.Messages {
 		content := p.Messages[i].Content
-		if content.Kind() == jsontext.KindString {
+		if jsontext.Value(content).Kind() == jsontext.KindString {
 			continue
 		}
 		var blocks []struct {

@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -11,7 +12,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/decantdev/decant/agent"
@@ -66,7 +66,7 @@ func call(t *testing.T, s *mcp.Set, name, arguments string) (agent.Result, error
 	if !ok {
 		t.Fatalf("there is no tool %s", name)
 	}
-	return tool.Run(t.Context(), &agent.Call{Tool: name, Arguments: jsontext.Value(arguments)})
+	return tool.Run(t.Context(), &agent.Call{Tool: name, Arguments: stdjson.RawMessage(arguments)})
 }
 
 // overHTTP serves a server over HTTP, as streams or in the older way, to who has the header, for the time of a test.
@@ -160,7 +160,7 @@ func TestProgressAndCancelling(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			var told atomic.Value
 			tool := tools(t, s)["mcp__web__wait"]
-			_, err := tool.Run(ctx, &agent.Call{Arguments: jsontext.Value(`{}`), Progress: func(text string) { told.Store(text); cancel() }})
+			_, err := tool.Run(ctx, &agent.Call{Arguments: stdjson.RawMessage(`{}`), Progress: func(text string) { told.Store(text); cancel() }})
 			if !errors.Is(err, context.Canceled) || told.Load() != "waiting (1 of 3)" {
 				t.Errorf("told %v, error %v", told.Load(), err)
 			}
@@ -189,7 +189,7 @@ func TestGivenUpAndClosedAtOnce(t *testing.T) {
 			s := open(t, overHTTP(t, kind, server))
 			ctx, cancel := context.WithCancel(t.Context())
 			tool := tools(t, s)["mcp__web__wait"]
-			if _, err := tool.Run(ctx, &agent.Call{Arguments: jsontext.Value(`{}`), Progress: func(string) { cancel() }}); !errors.Is(err, context.Canceled) {
+			if _, err := tool.Run(ctx, &agent.Call{Arguments: stdjson.RawMessage(`{}`), Progress: func(string) { cancel() }}); !errors.Is(err, context.Canceled) {
 				t.Fatal(err)
 			}
 			if err := s.Close(); err != nil {

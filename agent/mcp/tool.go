@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -91,7 +92,7 @@ func (c *connection) call(ctx context.Context, tool string, call *agent.Call) (a
 	defer c.unlisten(token)
 	arguments := call.Arguments
 	if len(arguments) == 0 {
-		arguments = jsontext.Value(`{}`)
+		arguments = stdjson.RawMessage(`{}`)
 	}
 	p := &sdk.CallToolParams{Name: tool, Arguments: arguments}
 	p.SetProgressToken(token)

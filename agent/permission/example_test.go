@@ -2,10 +2,9 @@ package permission_test
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"fmt"
 	"log"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/permission"
@@ -29,7 +28,7 @@ func Example() {
 	}
 	bash := &agent.Tool{Name: "bash", Ask: true}
 	for _, line := range []string{`git diff HEAD~1`, `git diff && rm -rf .`} {
-		c := &agent.Call{Tool: "bash", Arguments: jsontext.Value(`{"command":"` + line + `"}`)}
+		c := &agent.Call{Tool: "bash", Arguments: stdjson.RawMessage(`{"command":"` + line + `"}`)}
 		fmt.Println(line+":", g.Permit(context.Background(), bash, c).Kind)
 	}
 	fmt.Println("hidden from the tools of files:", g.Hidden())

@@ -2,6 +2,7 @@ package permission_test
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/permission"
@@ -202,7 +202,7 @@ func TestOtherToolsUnderRules(t *testing.T) {
 		t.Errorf("a tool that a rule asks about: %s", v.Kind)
 	}
 	for _, bad := range []string{`[]`, `{"url":1}`, `{`, ``} {
-		if v := g.Permit(context.Background(), asks("fetch"), &agent.Call{Tool: "fetch", Arguments: jsontext.Value(bad)}); v.Kind != agent.Ask {
+		if v := g.Permit(context.Background(), asks("fetch"), &agent.Call{Tool: "fetch", Arguments: stdjson.RawMessage(bad)}); v.Kind != agent.Ask {
 			t.Errorf("arguments %q: %s", bad, v.Kind)
 		}
 	}

@@ -68,8 +68,8 @@ func newBook(o Options) *book {
 
 // A saved text is the arguments of save_memory.
 type saved struct {
-	Content  string `json:"content" jsonschema:"description=what to remember\\, in one sentence"`
-	Corrects string `json:"corrects,omitempty" jsonschema:"description=id of the memory that is no longer true and whose place this one takes"`
+	Content  string `json:"content" jsonschema:"what to remember, in one sentence"`
+	Corrects string `json:"corrects,omitempty" jsonschema:"id of the memory that is no longer true and whose place this one takes"`
 }
 
 // save is the tool save_memory.
@@ -159,8 +159,8 @@ func (b *book) items(ctx context.Context) ([]memory.Item, error) {
 
 // A wanted thing is the arguments of recall.
 type wanted struct {
-	Query string `json:"query,omitempty" jsonschema:"description=words to look for; without any: everything\\, the most recent first"`
-	Limit int    `json:"limit,omitempty" jsonschema:"description=how many at most; 10 without it"`
+	Query string `json:"query,omitempty" jsonschema:"words to look for; without any: everything, the most recent first"`
+	Limit int    `json:"limit,omitempty" jsonschema:"how many at most; 10 without it"`
 }
 
 // The most that recall returns.
@@ -215,7 +215,7 @@ func from(s memory.Source) string {
 
 // A gone thing is the arguments of forget.
 type gone struct {
-	ID string `json:"id" jsonschema:"description=of the memory\\, as recall shows it"`
+	ID string `json:"id" jsonschema:"of the memory, as recall shows it"`
 }
 
 // forget is the tool forget.

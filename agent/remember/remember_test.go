@@ -2,6 +2,7 @@ package remember_test
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -9,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"go.uber.org/goleak"
 
 	"github.com/decantdev/decant"
@@ -108,7 +108,7 @@ func says(blocks ...sandbox.Block) sandbox.Answer { return sandbox.Answer{Blocks
 func text(s string) sandbox.Block { return sandbox.Block{Kind: decant.KindText, Text: s} }
 
 func use(name, input string) sandbox.Block {
-	return sandbox.Block{Kind: decant.KindUse, Name: name, Input: jsontext.Value(input)}
+	return sandbox.Block{Kind: decant.KindUse, Name: name, Input: stdjson.RawMessage(input)}
 }
 
 // result returns the newest result of a prompt that nothing was said about.
@@ -331,7 +331,7 @@ func (w *world) remember(project, text string) {
 		w.Fatal(err)
 	}
 	input := append(jsonspan.AppendQuote([]byte(`{"content":`), text), '}')
-	if _, err := tools[0].Run(w.Context(), &agent.Call{Arguments: jsontext.Value(input)}); err != nil {
+	if _, err := tools[0].Run(w.Context(), &agent.Call{Arguments: stdjson.RawMessage(input)}); err != nil {
 		w.Fatal(err)
 	}
 }

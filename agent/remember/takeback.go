@@ -2,6 +2,7 @@ package remember
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"slices"
 	"time"
 
@@ -20,7 +21,7 @@ type Taken struct {
 // then is removed, the one that it corrected is in use again, and one that was there before is no longer confirmed by it. conversations
 // are those under which the session is stored. What somebody has said again elsewhere meanwhile stays, and what forget has removed is gone;
 // calls with the ids of but are left alone.
-func TakeBack(ctx context.Context, o Options, conversations []string, messages []jsontext.Value, first int, but ...string) (Taken, error) {
+func TakeBack(ctx context.Context, o Options, conversations []string, messages []stdjson.RawMessage, first int, but ...string) (Taken, error) {
 	b := newBook(o)
 	said := savedIn(messages, first, but)
 	var out Taken
@@ -64,15 +65,15 @@ type said struct {
 }
 
 // savedIn returns the calls of save_memory in messages, from first on and but for some, that have not failed.
-func savedIn(messages []jsontext.Value, first int, but []string) (out []said) {
+func savedIn(messages []stdjson.RawMessage, first int, but []string) (out []said) {
 	type block struct {
-		Type      string         `json:"type"`
-		ID        string         `json:"id"`
-		Name      string         `json:"name"`
-		Input     jsontext.Value `json:"input"`
-		Answers   string         `json:"tool_use_id"`
-		Error     bool           `json:"is_error"`
-		Arguments saved          `json:"-"`
+		Type      string             `json:"type"`
+		ID        string             `json:"id"`
+		Name      string             `json:"name"`
+		Input     stdjson.RawMessage `json:"input"`
+		Answers   string             `json:"tool_use_id"`
+		Error     bool               `json:"is_error"`
+		Arguments saved              `json:"-"`
 	}
 	lenient := json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	ids := map[string]int{} // where a call stands in out

@@ -2,6 +2,7 @@ package team
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -36,8 +37,8 @@ func (t *Team) remember(id, text string) {
 // delegationTool returns the tool that reads answers and lists delegations.
 func (t *Team) delegationTool() agent.Tool {
 	type which struct {
-		ID     string `json:"id,omitzero" jsonschema:"description=of the delegation whose answer is read; left out: all delegations are listed"`
-		Offset int    `json:"offset,omitzero" jsonschema:"description=characters of the answer to skip"`
+		ID     string `json:"id,omitzero" jsonschema:"of the delegation whose answer is read; left out: all delegations are listed"`
+		Offset int    `json:"offset,omitzero" jsonschema:"characters of the answer to skip"`
 	}
 	tool := agent.Func(delegationName, "Reads the whole answer of a delegation, or lists all delegations of this conversation, also those that have left your view.",
 		func(ctx context.Context, _ *agent.Call, w which) (agent.Result, error) {
@@ -118,13 +119,13 @@ var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.Allo
 
 // A block is what a ledger reads of a message.
 type block struct {
-	Type    string         `json:"type"`
-	Text    string         `json:"text"`
-	ID      string         `json:"id"`
-	Name    string         `json:"name"`
-	Input   jsontext.Value `json:"input"`
-	Use     string         `json:"tool_use_id"`
-	Content jsontext.Value `json:"content"`
+	Type    string             `json:"type"`
+	Text    string             `json:"text"`
+	ID      string             `json:"id"`
+	Name    string             `json:"name"`
+	Input   stdjson.RawMessage `json:"input"`
+	Use     string             `json:"tool_use_id"`
+	Content stdjson.RawMessage `json:"content"`
 }
 
 // text returns the text of a result.
@@ -142,7 +143,7 @@ func (b *block) text() string {
 }
 
 // blocksOf returns the blocks of a message, none where it is a bare text.
-func blocksOf(m jsontext.Value) []block {
+func blocksOf(m stdjson.RawMessage) []block {
 	var message struct {
 		Content []block `json:"content"`
 	}

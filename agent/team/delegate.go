@@ -4,13 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base32"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant/agent"
 )
@@ -52,12 +52,12 @@ func (t *Team) delegateTool() agent.Tool {
 }
 
 // schemaOf returns the schema of an order to one of several members.
-func schemaOf(names []string) jsontext.Value {
+func schemaOf(names []string) stdjson.RawMessage {
 	list, err := json.Marshal(names)
 	if err != nil {
 		list = []byte(`[]`) // names of members are ASCII
 	}
-	return jsontext.Value(`{"type":"object","properties":{"to":{"type":"string","enum":` + string(list) +
+	return stdjson.RawMessage(`{"type":"object","properties":{"to":{"type":"string","enum":` + string(list) +
 		`},"task":{"type":"string","description":"what to do, and what to answer with"}},"required":["to","task"],"additionalProperties":false}`)
 }
 

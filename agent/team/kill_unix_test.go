@@ -4,6 +4,7 @@ package team_test
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -17,7 +18,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/team"
@@ -141,7 +141,7 @@ func report(ctx context.Context, v *killtest.Victim, t *team.Team) error {
 	if err != nil {
 		return err
 	}
-	said := map[string][]jsontext.Value{}
+	said := map[string][]stdjson.RawMessage{}
 	for i := range all {
 		s, err := t.Agent().Open(ctx, all[i].ID)
 		if err != nil {

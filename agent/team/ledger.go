@@ -1,6 +1,7 @@
 package team
 
 import (
+	stdjson "encoding/json"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -8,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // A Delegation is one line of the ledger.
@@ -45,7 +45,7 @@ var lines = regexp.MustCompile(`^delegation (\S+) to (\S+): (\w+); (\d+) turns, 
 
 // Ledger returns the delegations of a session, oldest first, by what was said in it (Session.Messages). Those whose calls have no
 // result yet are not among them. What a model or a delegate writes cannot add a line or change one.
-func Ledger(messages []jsontext.Value) (out []Delegation) {
+func Ledger(messages []stdjson.RawMessage) (out []Delegation) {
 	open := map[string]order{}
 	for _, m := range messages {
 		for _, b := range blocksOf(m) {

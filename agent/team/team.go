@@ -2,12 +2,11 @@ package team
 
 import (
 	"cmp"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/provider"
@@ -129,8 +128,8 @@ func unasked(*agent.Call) string {
 }
 
 // reminder returns what a model is told after a pour: what it would be told otherwise, and the ledger.
-func reminder(other func([]jsontext.Value) string) func([]jsontext.Value) string {
-	return func(messages []jsontext.Value) string {
+func reminder(other func([]stdjson.RawMessage) string) func([]stdjson.RawMessage) string {
+	return func(messages []stdjson.RawMessage) string {
 		text := listed(Ledger(messages))
 		if other == nil {
 			return text

@@ -2,13 +2,12 @@ package team_test
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/team"
@@ -258,7 +257,7 @@ func TestTheLedgerSurvivesEveryPour(t *testing.T) {
 		t.Fatal(err)
 	}
 	narrow.Trigger.Window = 40_000
-	o := agent.Options{Tools: []agent.Tool{readsMuch(12_000)}, Journals: w.db.Store(), Preset: narrow, MaxTokens: 2500, Remind: func([]jsontext.Value) string { return "And the rules." }}
+	o := agent.Options{Tools: []agent.Tool{readsMuch(12_000)}, Journals: w.db.Store(), Preset: narrow, MaxTokens: 2500, Remind: func([]stdjson.RawMessage) string { return "And the rules." }}
 	members := []team.Member{{Name: "marco", Description: "works"}}
 	s := w.team(team.Options{Agent: o, Members: members}).Agent().Session("one")
 	pours := 0

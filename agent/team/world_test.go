@@ -3,6 +3,7 @@ package team_test
 import (
 	"context"
 	"encoding/json"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -11,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"go.uber.org/goleak"
 
 	"github.com/decantdev/decant"
@@ -98,7 +98,7 @@ func ran(t testing.TB, events iter.Seq2[agent.Event, error]) (all []agent.Event,
 func text(s string) sandbox.Block { return sandbox.Block{Kind: decant.KindText, Text: s} }
 
 func use(id, name, input string) sandbox.Block {
-	return sandbox.Block{Kind: decant.KindUse, ID: id, Name: name, Input: jsontext.Value(input)}
+	return sandbox.Block{Kind: decant.KindUse, ID: id, Name: name, Input: stdjson.RawMessage(input)}
 }
 
 func says(blocks ...sandbox.Block) sandbox.Answer { return sandbox.Answer{Blocks: blocks} }

@@ -16,15 +16,15 @@ import (
 )
 
 type writeArgs struct {
-	FilePath string `json:"file_path" jsonschema:"description=path of the file"`
-	Content  string `json:"content" jsonschema:"description=all that the file is to hold"`
+	FilePath string `json:"file_path" jsonschema:"path of the file"`
+	Content  string `json:"content" jsonschema:"all that the file is to hold"`
 }
 
 type editArgs struct {
-	FilePath   string `json:"file_path" jsonschema:"description=path of the file"`
-	OldString  string `json:"old_string" jsonschema:"description=text that is to be replaced as it stands in the file"`
-	NewString  string `json:"new_string" jsonschema:"description=text that is to stand in its place"`
-	ReplaceAll bool   `json:"replace_all,omitzero" jsonschema:"description=replace it wherever it stands"`
+	FilePath   string `json:"file_path" jsonschema:"path of the file"`
+	OldString  string `json:"old_string" jsonschema:"text that is to be replaced as it stands in the file"`
+	NewString  string `json:"new_string" jsonschema:"text that is to stand in its place"`
+	ReplaceAll bool   `json:"replace_all,omitzero" jsonschema:"replace it wherever it stands"`
 }
 
 func (s *Set) writeTool() agent.Tool {

@@ -2,13 +2,12 @@ package tools_test
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"log"
 	"os"
 	"path/filepath"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/tools"
@@ -40,7 +39,7 @@ func ExampleSet_Rewind() {
 	defer s.Close()
 	for _, t := range s.Tools() {
 		if t.Name == "write" {
-			arguments := jsontext.Value(`{"file_path":"notes.md","content":"draft"}`)
+			arguments := stdjson.RawMessage(`{"file_path":"notes.md","content":"draft"}`)
 			if _, err := t.Run(context.Background(), &agent.Call{ID: "toolu_1", Tool: "write", Arguments: arguments}); err != nil {
 				log.Fatal(err)
 			}

@@ -72,8 +72,8 @@ func sameHost(r *http.Request, via []*http.Request) error {
 }
 
 type fetchArgs struct {
-	URL    string `json:"url" jsonschema:"description=address of the page: http or https"`
-	Offset int    `json:"offset,omitzero" jsonschema:"description=character to begin with; for pages that are longer than an answer"`
+	URL    string `json:"url" jsonschema:"address of the page: http or https"`
+	Offset int    `json:"offset,omitzero" jsonschema:"character to begin with; for pages that are longer than an answer"`
 }
 
 func (f *fetcher) tool() agent.Tool {

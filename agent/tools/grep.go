@@ -14,16 +14,16 @@ import (
 )
 
 type grepArgs struct {
-	Pattern    string `json:"pattern" jsonschema:"description=regular expression (RE2)"`
-	Path       string `json:"path,omitzero" jsonschema:"description=file or folder to search; the project unless told"`
-	Glob       string `json:"glob,omitzero" jsonschema:"description=search files of such names only: *.go or src/**/*.ts"`
-	OutputMode string `json:"output_mode,omitzero" jsonschema:"description=files_with_matches unless told,enum=content,enum=files_with_matches,enum=count"`
-	IgnoreCase bool   `json:"-i,omitzero" jsonschema:"description=upper and lower case are the same"`
-	After      int    `json:"-A,omitzero" jsonschema:"description=lines to show behind each match; for content"`
-	Before     int    `json:"-B,omitzero" jsonschema:"description=lines to show in front of each match; for content"`
-	Context    int    `json:"-C,omitzero" jsonschema:"description=lines to show around each match; for content"`
-	HeadLimit  int    `json:"head_limit,omitzero" jsonschema:"description=how many lines or files; 250 unless told"`
-	Offset     int    `json:"offset,omitzero" jsonschema:"description=how many lines or files to leave out at the beginning"`
+	Pattern    string `json:"pattern" jsonschema:"regular expression (RE2)"`
+	Path       string `json:"path,omitzero" jsonschema:"file or folder to search; the project unless told"`
+	Glob       string `json:"glob,omitzero" jsonschema:"search files of such names only: *.go or src/**/*.ts"`
+	OutputMode string `json:"output_mode,omitzero" jsonschema:"files_with_matches unless told" enum:"content,files_with_matches,count"`
+	IgnoreCase bool   `json:"-i,omitzero" jsonschema:"upper and lower case are the same"`
+	After      int    `json:"-A,omitzero" jsonschema:"lines to show behind each match; for content"`
+	Before     int    `json:"-B,omitzero" jsonschema:"lines to show in front of each match; for content"`
+	Context    int    `json:"-C,omitzero" jsonschema:"lines to show around each match; for content"`
+	HeadLimit  int    `json:"head_limit,omitzero" jsonschema:"how many lines or files; 250 unless told"`
+	Offset     int    `json:"offset,omitzero" jsonschema:"how many lines or files to leave out at the beginning"`
 }
 
 func (s *Set) grepTool() agent.Tool {

@@ -20,10 +20,10 @@ const mostPage = 30_000
 const defaultLines = 2000
 
 type readArgs struct {
-	FilePath string `json:"file_path" jsonschema:"description=path of the file"`
-	Offset   int    `json:"offset,omitzero" jsonschema:"description=number of the first line"`
-	Limit    int    `json:"limit,omitzero" jsonschema:"description=how many lines; 2000 unless told"`
-	Column   int    `json:"column,omitzero" jsonschema:"description=character of the first line to begin with; for lines that are longer than an answer"`
+	FilePath string `json:"file_path" jsonschema:"path of the file"`
+	Offset   int    `json:"offset,omitzero" jsonschema:"number of the first line"`
+	Limit    int    `json:"limit,omitzero" jsonschema:"how many lines; 2000 unless told"`
+	Column   int    `json:"column,omitzero" jsonschema:"character of the first line to begin with; for lines that are longer than an answer"`
 }
 
 func (s *Set) readTool() agent.Tool {

@@ -75,10 +75,10 @@ func wanted(pattern string) (func(top, name string) bool, error) {
 }
 
 type globArgs struct {
-	Pattern   string `json:"pattern" jsonschema:"description=such as **/*.go or cmd/*/main.go"`
-	Path      string `json:"path,omitzero" jsonschema:"description=folder to look in; the project unless told"`
-	HeadLimit int    `json:"head_limit,omitzero" jsonschema:"description=how many files; 200 unless told"`
-	Offset    int    `json:"offset,omitzero" jsonschema:"description=how many files to leave out at the beginning"`
+	Pattern   string `json:"pattern" jsonschema:"such as **/*.go or cmd/*/main.go"`
+	Path      string `json:"path,omitzero" jsonschema:"folder to look in; the project unless told"`
+	HeadLimit int    `json:"head_limit,omitzero" jsonschema:"how many files; 200 unless told"`
+	Offset    int    `json:"offset,omitzero" jsonschema:"how many files to leave out at the beginning"`
 }
 
 func (s *Set) globTool() agent.Tool {

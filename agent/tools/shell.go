@@ -62,9 +62,9 @@ func newShell(f *files, o Shell, temp string) (*shell, error) {
 }
 
 type bashArgs struct {
-	Command     string `json:"command" jsonschema:"description=what the shell is to run"`
-	Timeout     int    `json:"timeout,omitzero" jsonschema:"description=longest time in milliseconds; at most 600000"`
-	Description string `json:"description,omitzero" jsonschema:"description=what it does in a few words"`
+	Command     string `json:"command" jsonschema:"what the shell is to run"`
+	Timeout     int    `json:"timeout,omitzero" jsonschema:"longest time in milliseconds; at most 600000"`
+	Description string `json:"description,omitzero" jsonschema:"what it does in a few words"`
 }
 
 func (s *shell) tool() agent.Tool {

@@ -3,6 +3,7 @@ package walkthrough
 import (
 	"bytes"
 	"context"
+	stdjson "encoding/json"
 	"log/slog"
 	"path/filepath"
 	"regexp"
@@ -11,7 +12,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/embedded"
@@ -101,8 +101,8 @@ type trimmer struct {
 
 // Speak implements provider.Speaker.
 func (c *trimmer) Speak(ctx context.Context, t *provider.Turn, heard func(provider.Delta)) (*provider.Answer, error) {
-	var body map[string]jsontext.Value
-	var messages []jsontext.Value
+	var body map[string]stdjson.RawMessage
+	var messages []stdjson.RawMessage
 	if err := json.Unmarshal(t.Body, &body); err != nil {
 		return nil, err
 	}

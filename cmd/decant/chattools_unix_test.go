@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -12,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -26,7 +26,7 @@ func (writer) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, erro
 	last := p.Messages[len(p.Messages)-1].Blocks
 	b := last[len(last)-1]
 	if word, ok := strings.CutPrefix(b.Text, "Write "); ok && b.Kind == decant.KindText {
-		input := jsontext.Value(`{"file_path":"new.txt","content":"` + word + `\n"}`)
+		input := stdjson.RawMessage(`{"file_path":"new.txt","content":"` + word + `\n"}`)
 		return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindUse, Name: "write", Input: input}}}, nil
 	}
 	return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindText, Text: "Done with it."}}}, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/notice"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
@@ -28,7 +29,7 @@ type ownCalls struct {
 	settings *config.Summary
 	warms    bool              // keeps caches warm
 	account  *provider.Account // nil: none is configured
-	wallet   *provider.Wallet  // nil: clients' credentials are not used
+	wallet   *owncalls.Wallet  // nil: clients' credentials are not used
 	calls    *gateway.Calls
 	board    *notice.Board
 	allowed  func(tenant string) []store.Allowance // by its keys
@@ -52,7 +53,7 @@ func newOwnCalls(c *config.Config, over http.RoundTripper, p *preset.Preset, log
 		return nil, usageError{err}
 	}
 	if c.Summary.Client {
-		o.wallet = provider.NewWallet(func(base string, who provider.Credential, betas []string) (provider.Client, error) {
+		o.wallet = owncalls.NewWallet(func(base string, who provider.Credential, betas []string) (provider.Client, error) {
 			return anthropic.New(anthropic.Options{Base: base, Credential: who, Betas: betas, Transport: over, Backoff: backoff, Catalog: o.catalog})
 		})
 	}
@@ -115,7 +116,7 @@ func (o *ownCalls) into(e *engine.Options, db engine.Store) error {
 		return nil
 	}
 	e.Models.Purse = budget.NewPurse(db, time.Now, o.log)
-	caller, err := provider.NewCaller(o.options(e, db))
+	caller, err := owncalls.NewCaller(o.options(e, db))
 	if err != nil {
 		return err
 	}
@@ -151,10 +152,10 @@ func intoCommand(c *config.Config, e *engine.Options, db engine.Store) error {
 }
 
 // options returns the options of a caller.
-func (o *ownCalls) options(e *engine.Options, db engine.Store) provider.Options {
+func (o *ownCalls) options(e *engine.Options, db engine.Store) owncalls.Options {
 	l := o.settings.Limits
-	out := provider.Options{
-		Account: o.account, Cap: provider.Cap{Calls: l.Calls, Hour: l.Hour, Day: l.Day},
+	out := owncalls.Options{
+		Account: o.account, Cap: owncalls.Cap{Calls: l.Calls, Hour: l.Hour, Day: l.Day},
 		Purse: e.Models.Purse, Budgets: e.Budgets, Ledger: db, Catalog: o.catalog, Logger: o.log,
 	}
 	if o.calls != nil {

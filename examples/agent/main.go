@@ -19,7 +19,7 @@ import (
 )
 
 type files struct {
-	Pattern string `json:"pattern" jsonschema:"description=such as *.go"`
+	Pattern string `json:"pattern" jsonschema:"such as *.go"`
 }
 
 func list(_ context.Context, _ *agent.Call, f files) (agent.Result, error) {

@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -18,7 +17,7 @@ type lister struct{}
 
 func (lister) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, error) {
 	if p.Answers() == 0 {
-		return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindUse, Name: "list", Input: jsontext.Value(`{"pattern":"*.go"}`)}}}, nil
+		return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindUse, Name: "list", Input: stdjson.RawMessage(`{"pattern":"*.go"}`)}}}, nil
 	}
 	last := p.Messages[len(p.Messages)-1].Blocks[0].Text
 	return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindText, Text: "There are " + strings.ReplaceAll(last, "\n", " and ") + "."}}}, nil

@@ -2,13 +2,12 @@ package main
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/provider"
@@ -26,7 +25,7 @@ func (writer) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, erro
 		return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindText, Text: "At last: " + last}}}, nil
 	}
 	in := fmt.Sprintf(`{"file_path":"%s","content":"%d\n"}`, []string{"a/1", "b/2", "a/3", "c/4"}[n], n+1)
-	return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindUse, ID: fmt.Sprintf("toolu_%d", n), Name: "write", Input: jsontext.Value(in)}}}, nil
+	return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindUse, ID: fmt.Sprintf("toolu_%d", n), Name: "write", Input: stdjson.RawMessage(in)}}}, nil
 }
 
 // The first write is allowed always, the second once, the third is like the first, and the fourth is denied with a reason.

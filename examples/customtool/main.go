@@ -21,7 +21,7 @@ var parts = map[string]int{"bolt": 120, "nut": 80, "washer": 0}
 
 // A query is the arguments of the tool. The model is given its JSON schema, with the descriptions.
 type query struct {
-	Part string `json:"part" jsonschema:"description=name of the part in the singular"`
+	Part string `json:"part" jsonschema:"name of the part in the singular"`
 }
 
 // stock is the tool: a name, what it does, and a function. An error is told to the model, which can try something else.

@@ -2,11 +2,10 @@ package main
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/provider"
@@ -20,7 +19,7 @@ type asker struct{}
 func (asker) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, error) {
 	if p.Answers() == 0 {
 		use := func(id, part string) sandbox.Block {
-			return sandbox.Block{Kind: decant.KindUse, ID: id, Name: "stock", Input: jsontext.Value(`{"part":"` + part + `"}`)}
+			return sandbox.Block{Kind: decant.KindUse, ID: id, Name: "stock", Input: stdjson.RawMessage(`{"part":"` + part + `"}`)}
 		}
 		return sandbox.Answer{Blocks: []sandbox.Block{use("toolu_1", "bolt"), use("toolu_2", "nut"), use("toolu_3", "gear")}}, nil
 	}

@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/provider"
@@ -38,7 +37,7 @@ func says(text string) sandbox.Answer {
 
 func uses(tool string, inputs ...string) (a sandbox.Answer) {
 	for _, in := range inputs {
-		a.Blocks = append(a.Blocks, sandbox.Block{Kind: decant.KindUse, Name: tool, Input: jsontext.Value(in)})
+		a.Blocks = append(a.Blocks, sandbox.Block{Kind: decant.KindUse, Name: tool, Input: stdjson.RawMessage(in)})
 	}
 	return a
 }

@@ -3,14 +3,13 @@ package chat
 import (
 	"bytes"
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
@@ -134,7 +133,7 @@ func text(s string) sandbox.Answer {
 }
 
 func use(name, input string) sandbox.Answer {
-	return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindUse, Name: name, Input: jsontext.Value(input)}}}
+	return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindUse, Name: name, Input: stdjson.RawMessage(input)}}}
 }
 
 // reader reads each file that it is told to, once, and answers whether it can see a secret. It knows nothing but its prompt.
@@ -171,7 +170,7 @@ func reads(dir string) agent.Tool {
 
 // writes is a tool that somebody must allow.
 func writes(wrote *[]string) agent.Tool {
-	return agent.Tool{Name: "write", Ask: true, Schema: jsontext.Value(`{"type":"object","properties":{"text":{"type":"string"}}}`),
+	return agent.Tool{Name: "write", Ask: true, Schema: stdjson.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}}}`),
 		Run: func(_ context.Context, c *agent.Call) (agent.Result, error) {
 			*wrote = append(*wrote, string(c.Arguments))
 			return agent.Result{Text: "written"}, nil

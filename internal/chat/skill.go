@@ -16,7 +16,7 @@ const skillName = "skill"
 // skillTool returns the tool that reads skills.
 func skillTool(skills []project.Skill) agent.Tool {
 	type which struct {
-		Name string `json:"name" jsonschema:"description=of the skill"`
+		Name string `json:"name" jsonschema:"of the skill"`
 	}
 	t := agent.Func(skillName, "Reads a skill: how to do a task here.", func(_ context.Context, _ *agent.Call, w which) (agent.Result, error) {
 		i := slices.IndexFunc(skills, func(s project.Skill) bool { return s.Name == w.Name })

@@ -1,11 +1,10 @@
 package chat
 
 import (
+	stdjson "encoding/json"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/team"
@@ -17,7 +16,7 @@ func TestTimeline(t *testing.T) {
 	at := time.Date(2026, 11, 24, 10, 0, 0, 0, time.UTC)
 	var out strings.Builder
 	l := newTimeline(&Options{Team: &team.File{}, Notices: &out, Now: func() time.Time { at = at.Add(100 * time.Millisecond); return at }})
-	call := agent.Event{Kind: agent.EventCall, Call: &agent.Call{Tool: team.DelegateTool, Arguments: jsontext.Value(`{"to":"leo","task":"Look\u001b[2J."}`)}}
+	call := agent.Event{Kind: agent.EventCall, Call: &agent.Call{Tool: team.DelegateTool, Arguments: stdjson.RawMessage(`{"to":"leo","task":"Look\u001b[2J."}`)}}
 	answer := agent.Event{Kind: agent.EventMessage, Size: 9000, Window: 200_000}
 	done := agent.Event{Kind: agent.EventDone, Outcome: &agent.Outcome{Stop: agent.StopAnswered}}
 	for _, e := range []agent.Event{{Kind: agent.EventUser, Text: "Hello."}, answer, done} {

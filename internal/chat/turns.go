@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -64,7 +65,7 @@ type call struct {
 }
 
 // calls returns the calls of messages, and which of them have failed.
-func calls(messages []jsontext.Value) (out []call) {
+func calls(messages []stdjson.RawMessage) (out []call) {
 	for _, m := range messages {
 		var in struct {
 			Blocks []call `json:"content"`

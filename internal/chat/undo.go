@@ -3,10 +3,9 @@ package chat
 import (
 	"cmp"
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"slices"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/remember"
@@ -101,7 +100,7 @@ func (c *Chat) changes(name string) bool {
 }
 
 // forget takes back what a session has saved from a message on.
-func (c *Chat) forget(ctx context.Context, s *agent.Session, messages []jsontext.Value, first int, but []string) (remember.Taken, error) {
+func (c *Chat) forget(ctx context.Context, s *agent.Session, messages []stdjson.RawMessage, first int, but []string) (remember.Taken, error) {
 	if err := c.db.Engine().Flush(ctx); err != nil {
 		return remember.Taken{}, err
 	}

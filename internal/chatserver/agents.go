@@ -152,8 +152,16 @@ func groupOf(in map[string]any, name string) (map[string]any, error) {
 	return group, nil
 }
 
+// An agentBook is the agents that the users of a service have configured.
+type agentBook struct {
+	opts    *Options
+	records *records
+	folders *folders
+	limits  *limits
+}
+
 // check says what is wrong with a configuration.
-func (s *Server) check(a *Agent, tools map[string]agent.Tool) error {
+func (b *agentBook) check(a *Agent, tools map[string]agent.Tool) error {
 	switch {
 	case !agentName.MatchString(a.Name):
 		return fmt.Errorf("name: it has 1 to 63 small letters, digits and -: %q", a.Name)
@@ -167,16 +175,16 @@ func (s *Server) check(a *Agent, tools map[string]agent.Tool) error {
 			return fmt.Errorf("tools: there is no tool %q; there are %s", name, strings.Join(slices.Sorted(maps.Keys(tools)), ", "))
 		}
 	}
-	if err := s.checkWorkspace(a, tools); err != nil {
+	if err := b.folders.check(a, tools); err != nil {
 		return err
 	}
 	_, err := a.policy()
 	return err
 }
 
-// agents returns the agents of a tenant, by name.
-func (s *Server) agents(ctx context.Context, tenant string) (out []Agent, err error) {
-	js, err := s.journals(ctx, tenant, agentKind, time.Time{})
+// list returns the agents of a tenant, by name.
+func (b *agentBook) list(ctx context.Context, tenant string) (out []Agent, err error) {
+	js, err := b.records.journals(ctx, tenant, agentKind, time.Time{})
 	for i := 0; i < len(js) && err == nil; i++ {
 		var a Agent
 		if err = json.Unmarshal(js[i].Head, &a); err == nil {
@@ -184,17 +192,17 @@ func (s *Server) agents(ctx context.Context, tenant string) (out []Agent, err er
 		}
 	}
 	if !slices.ContainsFunc(out, func(a Agent) bool { return a.Name == DefaultAgent }) {
-		out = append(out, s.opts.Default)
+		out = append(out, b.opts.Default)
 	}
 	slices.SortFunc(out, func(a, b Agent) int { return strings.Compare(a.Name, b.Name) })
 	return out, err
 }
 
-// agent returns one agent of a tenant; an error that wraps store.ErrNotFound where there is none.
-func (s *Server) agent(ctx context.Context, tenant, name string) (*Agent, error) {
-	j, err := s.opts.Store.Journal(ctx, store.Key{Tenant: tenant, ID: agentPrefix + name})
+// find returns one agent of a tenant; an error that wraps store.ErrNotFound where there is none.
+func (b *agentBook) find(ctx context.Context, tenant, name string) (*Agent, error) {
+	j, err := b.opts.Store.Journal(ctx, store.Key{Tenant: tenant, ID: agentPrefix + name})
 	if errors.Is(err, store.ErrNotFound) && name == DefaultAgent {
-		a := s.opts.Default
+		a := b.opts.Default
 		return &a, nil
 	}
 	if err != nil {
@@ -204,14 +212,14 @@ func (s *Server) agent(ctx context.Context, tenant, name string) (*Agent, error)
 	return &a, json.Unmarshal(j.Head, &a)
 }
 
-// putAgent keeps an agent, and reports whether it is new. Each of its configurations is a step of its journal.
-func (s *Server) putAgent(ctx context.Context, tenant string, a *Agent) (made bool, err error) {
+// put keeps an agent, and reports whether it is new. Each of its configurations is a step of its journal.
+func (b *agentBook) put(ctx context.Context, tenant string, a *Agent) (made bool, err error) {
 	text, err := json.Marshal(a, json.Deterministic(true))
 	if err != nil {
 		return false, err
 	}
 	add := &store.Addition{Key: store.Key{Tenant: tenant, ID: agentPrefix + a.Name}, Kind: agentKind, Head: text, Steps: [][]byte{text}}
-	j, err := s.opts.Store.Journal(ctx, add.Key)
+	j, err := b.opts.Store.Journal(ctx, add.Key)
 	switch {
 	case err == nil && bytes.Equal(j.Head, text):
 		return false, nil
@@ -220,23 +228,23 @@ func (s *Server) putAgent(ctx context.Context, tenant string, a *Agent) (made bo
 	case !errors.Is(err, store.ErrNotFound):
 		return false, err
 	}
-	return add.Length == 0, s.opts.Store.AddSteps(ctx, add)
+	return add.Length == 0, b.opts.Store.AddSteps(ctx, add)
 }
 
 // options returns what an agent of a tenant is made with. Sessions that begin or go on use the configuration as it is then.
-func (s *Server) options(tenant string, a *Agent) (agent.Options, error) {
+func (b *agentBook) options(tenant string, a *Agent) (agent.Options, error) {
 	policy, err := a.policy()
 	if err != nil {
 		return agent.Options{}, err
 	}
-	all, err := s.tools(tenant)
+	all, err := b.tools(tenant)
 	if err != nil {
 		return agent.Options{}, err
 	}
 	o := agent.Options{
-		Model: a.Model, System: a.System, Engine: s.opts.Engine, Tenant: tenant, Project: project, Preset: policy, Journals: s.opts.Store,
-		MaxTokens: a.MaxTokens, Turns: a.Turns, Now: s.opts.Now,
-		Catalog: s.opts.Catalog, Budgets: s.budgets, Hooks: metered(),
+		Model: a.Model, System: a.System, Engine: b.opts.Engine, Tenant: tenant, Project: project, Preset: policy, Journals: b.opts.Store,
+		MaxTokens: a.MaxTokens, Turns: a.Turns, Now: b.opts.Now,
+		Catalog: b.opts.Catalog, Budgets: b.limits.budgets, Hooks: metered(),
 	}
 	if a.Budget != nil {
 		o.Budget = agent.Budget{Tokens: a.Budget.Tokens, USD: a.Budget.USD}
@@ -250,11 +258,11 @@ func (s *Server) options(tenant string, a *Agent) (agent.Options, error) {
 }
 
 // tools returns the tools that agents of a tenant may have, by name: those that remember, and what the service offers besides.
-func (s *Server) tools(tenant string) (map[string]agent.Tool, error) {
-	all, err := remember.Tools(remember.Options{Store: s.opts.Store, Tenant: tenant, Project: project, Now: s.opts.Now})
-	if err == nil && s.opts.Tools != nil {
+func (b *agentBook) tools(tenant string) (map[string]agent.Tool, error) {
+	all, err := remember.Tools(remember.Options{Store: b.opts.Store, Tenant: tenant, Project: project, Now: b.opts.Now})
+	if err == nil && b.opts.Tools != nil {
 		var more []agent.Tool
-		more, err = s.opts.Tools(tenant)
+		more, err = b.opts.Tools(tenant)
 		all = append(all, more...)
 	}
 	out := map[string]agent.Tool{}
@@ -262,4 +270,13 @@ func (s *Server) tools(tenant string) (map[string]agent.Tool, error) {
 		out[t.Name] = t
 	}
 	return out, err
+}
+
+// made returns the agent of a configuration.
+func (b *agentBook) made(tenant string, a *Agent) (*agent.Agent, error) {
+	o, err := b.options(tenant, a)
+	if err != nil {
+		return nil, err
+	}
+	return agent.New(b.opts.Client, o)
 }

@@ -29,25 +29,28 @@ func passOf(ctx context.Context) *keyring.Pass {
 	return &keyring.Pass{}
 }
 
+// limits are what users and sessions may spend.
+type limits struct{ opts *Options }
+
 // passFor returns the pass of what goes on for a tenant when nobody has sent a key: the limits of all of its keys hold.
-func (s *Server) passFor(tenant string) *keyring.Pass {
-	return &keyring.Pass{Tenant: tenant, Limits: store.Limits{Budgets: s.opts.Keys.Allowances(tenant)}}
+func (l *limits) passFor(tenant string) *keyring.Pass {
+	return &keyring.Pass{Tenant: tenant, Limits: store.Limits{Budgets: l.opts.Keys.Allowances(tenant)}}
 }
 
 // budgets returns the budgets that a request to a model falls under besides the engine's.
-func (s *Server) budgets(ctx context.Context) (out []budget.Budget) {
+func (l *limits) budgets(ctx context.Context) (out []budget.Budget) {
 	for _, a := range passOf(ctx).Limits.Budgets {
 		out = append(out, budget.Budget(a))
 	}
-	if s.opts.SessionUSD > 0 {
-		out = append(out, s.sessionBudget())
+	if l.opts.SessionUSD > 0 {
+		out = append(out, l.sessionBudget())
 	}
 	return out
 }
 
 // sessionBudget returns the budget of each session.
-func (s *Server) sessionBudget() budget.Budget {
-	return budget.Budget{Per: "conversation", USD: s.opts.SessionUSD}
+func (l *limits) sessionBudget() budget.Budget {
+	return budget.Budget{Per: "conversation", USD: l.opts.SessionUSD}
 }
 
 // A spending is what a session had used when one of its runs began.
@@ -76,7 +79,7 @@ func metered() agent.Hooks {
 func counted(u decant.Usage) int { return u.Input + u.CacheWrite + u.Output }
 
 // refused answers a request that a limit has refused, and reports whether that is what has happened.
-func (s *Server) refused(w http.ResponseWriter, err error) bool {
+func (l *limits) refused(w http.ResponseWriter, err error) bool {
 	if rate, ok := errors.AsType[*keyring.RateError](err); ok {
 		w.Header().Set("Retry-After", strconv.Itoa(rate.Seconds()))
 		write(w, http.StatusTooManyRequests, errorBody("rate_limit", rate.Error()))
@@ -87,7 +90,7 @@ func (s *Server) refused(w http.ResponseWriter, err error) bool {
 		return false
 	}
 	text := over.Error()
-	if over.Own && over.Budget == s.sessionBudget() {
+	if over.Own && over.Budget == l.sessionBudget() {
 		text = fmt.Sprintf("a session may cost $%.4f, and this one could come to $%.4f with this request; begin another one, or raise --max-budget-usd", over.Budget.USD, over.USD)
 	}
 	write(w, http.StatusPaymentRequired, errorBody("budget", text))

@@ -2,21 +2,24 @@ package chatserver
 
 import (
 	"crypto/rand"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/store"
 )
 
+// completionAPI answers requests of Chat Completions.
+type completionAPI struct{ agents *agentBook }
+
 // listModels lists the agents as OpenAI lists models.
-func (s *Server) listModels(w http.ResponseWriter, r *http.Request, tenant string) error {
-	all, err := s.agents(r.Context(), tenant)
+func (h *completionAPI) listModels(w http.ResponseWriter, r *http.Request, tenant string) error {
+	all, err := h.agents.list(r.Context(), tenant)
 	if err != nil {
 		return err
 	}
@@ -39,13 +42,13 @@ type completion struct {
 	Model    string `json:"model"`
 	Stream   bool   `json:"stream"`
 	Messages []struct {
-		Role    string         `json:"role"`
-		Content jsontext.Value `json:"content"`
+		Role    string             `json:"role"`
+		Content stdjson.RawMessage `json:"content"`
 	} `json:"messages"`
 }
 
 // split returns what was said before, as messages of the Messages API, what the user says now and what he shows with it, and what the system says.
-func (in *completion) split() (before []jsontext.Value, now string, with []agent.Attachment, system string, err error) {
+func (in *completion) split() (before []stdjson.RawMessage, now string, with []agent.Attachment, system string, err error) {
 	for i, m := range in.Messages {
 		text := textIn(m.Content)
 		switch m.Role {
@@ -80,7 +83,7 @@ func (in *completion) split() (before []jsontext.Value, now string, with []agent
 const completions = "completions"
 
 // postCompletion answers as OpenAI does, with what an agent says to the end of its run. Its messages are no session of the service.
-func (s *Server) postCompletion(w http.ResponseWriter, r *http.Request, tenant string) error {
+func (h *completionAPI) postCompletion(w http.ResponseWriter, r *http.Request, tenant string) error {
 	var in completion
 	if err := json.UnmarshalRead(r.Body, &in); err != nil { // it has members that nobody here knows
 		return unread(err, invalid(err))
@@ -89,14 +92,14 @@ func (s *Server) postCompletion(w http.ResponseWriter, r *http.Request, tenant s
 	if err != nil {
 		return invalid(err)
 	}
-	conf, err := s.agent(r.Context(), tenant, in.Model)
+	conf, err := h.agents.find(r.Context(), tenant, in.Model)
 	if errors.Is(err, store.ErrNotFound) {
 		return &apiError{http.StatusNotFound, "model_not_found", "there is no agent " + in.Model}
 	}
 	if err != nil {
 		return err
 	}
-	o, err := s.options(tenant, conf)
+	o, err := h.agents.options(tenant, conf)
 	if err != nil {
 		return err
 	}
@@ -105,7 +108,7 @@ func (s *Server) postCompletion(w http.ResponseWriter, r *http.Request, tenant s
 		o.System += "\n\n" + system
 	}
 	o.Permit = agent.Unattended(o.Permit, unasked)
-	a, err := agent.New(s.opts.Client, o)
+	a, err := agent.New(h.agents.opts.Client, o)
 	if err != nil {
 		return err
 	}
@@ -113,7 +116,7 @@ func (s *Server) postCompletion(w http.ResponseWriter, r *http.Request, tenant s
 	if err != nil {
 		return invalid(err)
 	}
-	c := &completing{w: w, id: "chatcmpl-" + rand.Text(), model: in.Model, created: s.opts.Now()}
+	c := &completing{w: w, id: "chatcmpl-" + rand.Text(), model: in.Model, created: h.agents.opts.Now()}
 	if in.Stream {
 		return c.stream(session.Run(r.Context(), now, with...))
 	}

@@ -45,12 +45,15 @@ type offer struct {
 	Record  string `json:"record,omitzero"`
 }
 
-func (s *Server) getContext(w http.ResponseWriter, r *http.Request, tenant string) error {
-	rm, err := s.roomOf(r, tenant)
+// contextAPI answers requests about what a model is sent.
+type contextAPI struct{ rooms *rooms }
+
+func (h *contextAPI) getContext(w http.ResponseWriter, r *http.Request, tenant string) error {
+	rm, err := h.rooms.roomOf(r, tenant)
 	if err != nil {
 		return err
 	}
-	c, err := s.contextOf(r.Context(), rm)
+	c, err := h.contextOf(r.Context(), rm)
 	if err != nil {
 		return err
 	}
@@ -59,7 +62,7 @@ func (s *Server) getContext(w http.ResponseWriter, r *http.Request, tenant strin
 }
 
 // contextOf returns the context of a session.
-func (s *Server) contextOf(ctx context.Context, rm *room) (*filling, error) {
+func (h *contextAPI) contextOf(ctx context.Context, rm *room) (*filling, error) {
 	out := &filling{Messages: len(rm.session.Messages()), Checkpoints: []checkpoint{}}
 	rm.mu.Lock()
 	out.Tokens, out.Window = rm.size, rm.window
@@ -73,10 +76,10 @@ func (s *Server) contextOf(ctx context.Context, rm *room) (*filling, error) {
 	if k.ID == "" {
 		return out, nil
 	}
-	if err := s.opts.Engine.Flush(ctx); err != nil {
+	if err := h.rooms.opts.Engine.Flush(ctx); err != nil {
 		return nil, err
 	}
-	t, err := archive.ReadTranscript(ctx, s.opts.Store, k, store.Newest)
+	t, err := archive.ReadTranscript(ctx, h.rooms.opts.Store, k, store.Newest)
 	if errors.Is(err, store.ErrNotFound) {
 		return out, nil // its first request has failed
 	}
@@ -86,7 +89,7 @@ func (s *Server) contextOf(ctx context.Context, rm *room) (*filling, error) {
 	if err != nil {
 		return nil, err
 	}
-	work, err := s.opts.Store.Claimed(ctx, k)
+	work, err := h.rooms.opts.Store.Claimed(ctx, k)
 	for _, name := range work {
 		if strings.HasPrefix(name, "flush ") {
 			out.Flushes++
@@ -95,7 +98,7 @@ func (s *Server) contextOf(ctx context.Context, rm *room) (*filling, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Next, err = s.offered(ctx, k)
+	out.Next, err = h.offered(ctx, k)
 	return out, err
 }
 
@@ -117,8 +120,8 @@ func (c *filling) read(t *archive.Transcript) error {
 }
 
 // offered returns what a pour would do, nil where there is nothing to do.
-func (s *Server) offered(ctx context.Context, k store.Key) (*offer, error) {
-	change, err := s.opts.Engine.Preview(ctx, k)
+func (h *contextAPI) offered(ctx context.Context, k store.Key) (*offer, error) {
+	change, err := h.rooms.opts.Engine.Preview(ctx, k)
 	if errors.Is(err, decant.ErrNothing) {
 		return nil, nil
 	}
@@ -133,26 +136,29 @@ func (s *Server) offered(ctx context.Context, k store.Key) (*offer, error) {
 }
 
 // postPour pours now.
-func (s *Server) postPour(w http.ResponseWriter, r *http.Request, tenant string) error {
+func (h *contextAPI) postPour(w http.ResponseWriter, r *http.Request, tenant string) error {
 	var in struct {
 		Focus string `json:"focus"`
 	}
 	if err := read(r, &in); err != nil {
 		return err
 	}
-	return s.change(w, r, tenant, func(ctx context.Context, k store.Key) (*engine.Change, error) {
-		return s.opts.Engine.Pour(ctx, k, in.Focus)
+	return h.change(w, r, tenant, func(ctx context.Context, k store.Key) (*engine.Change, error) {
+		return h.rooms.opts.Engine.Pour(ctx, k, in.Focus)
 	})
 }
 
 // postUndo takes back the newest pour.
-func (s *Server) postUndo(w http.ResponseWriter, r *http.Request, tenant string) error {
-	return s.change(w, r, tenant, s.opts.Engine.Undo)
+func (h *contextAPI) postUndo(w http.ResponseWriter, r *http.Request, tenant string) error {
+	return h.change(w, r, tenant, h.rooms.opts.Engine.Undo)
 }
 
 // change makes a change to what the model is sent of a session, and answers with what is then so.
-func (s *Server) change(w http.ResponseWriter, r *http.Request, tenant string, plan func(context.Context, store.Key) (*engine.Change, error)) error {
-	rm, err := s.roomOf(r, tenant)
+func (h *contextAPI) change(
+	w http.ResponseWriter, r *http.Request, tenant string,
+	plan func(context.Context, store.Key) (*engine.Change, error),
+) error {
+	rm, err := h.rooms.roomOf(r, tenant)
 	if err != nil {
 		return err
 	}
@@ -160,12 +166,12 @@ func (s *Server) change(w http.ResponseWriter, r *http.Request, tenant string, p
 	if k.ID == "" {
 		return decant.ErrNothing
 	}
-	if err := s.opts.Engine.Flush(r.Context()); err != nil {
+	if err := h.rooms.opts.Engine.Flush(r.Context()); err != nil {
 		return err
 	}
 	change, err := plan(r.Context(), k)
 	if err == nil {
-		err = s.opts.Engine.Apply(r.Context(), change)
+		err = h.rooms.opts.Engine.Apply(r.Context(), change)
 	}
 	if err != nil {
 		return err
@@ -173,7 +179,7 @@ func (s *Server) change(w http.ResponseWriter, r *http.Request, tenant string, p
 	rm.mu.Lock()
 	rm.size = change.Plan.After.Total()
 	rm.mu.Unlock()
-	c, err := s.contextOf(r.Context(), rm)
+	c, err := h.contextOf(r.Context(), rm)
 	if err != nil {
 		return err
 	}

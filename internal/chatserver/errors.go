@@ -69,7 +69,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		write(w, e.Status, errorBody("invalid_request", e.Error()))
 		return
 	}
-	if s.refused(w, err) {
+	if s.rooms.agents.limits.refused(w, err) {
 		return
 	}
 	for _, c := range statuses {

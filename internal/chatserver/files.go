@@ -25,19 +25,22 @@ type folderList struct {
 	} `json:"most"`
 }
 
+// fileAPI answers requests about the files of a session.
+type fileAPI struct{ rooms *rooms }
+
 // folderOf returns the room of a request and the name of its folder, which is empty where the session has none yet.
-func (s *Server) folderOf(r *http.Request, tenant string) (rm *room, name string, err error) {
-	if rm, err = s.roomOf(r, tenant); err != nil {
+func (h *fileAPI) folderOf(r *http.Request, tenant string) (rm *room, name string, err error) {
+	if rm, err = h.rooms.roomOf(r, tenant); err != nil {
 		return nil, "", err
 	}
 	has := rm.session.Label(labelFolder) != ""
 	switch {
-	case s.workspaces == nil:
+	case h.rooms.folders.store == nil:
 		return nil, "", &apiError{http.StatusConflict, "no_workspace", "this service gives agents no files; whoever runs it can start it with --workspaces DIR"}
 	case !has && rm.desk == nil:
 		return nil, "", &apiError{http.StatusConflict, "no_workspace", "the agent of this session has no workspace: POST /agents can give it one"}
 	case has:
-		name, err = s.folder(rm.session)
+		name, err = h.rooms.folders.folder(rm.session)
 	}
 	return rm, name, err
 }
@@ -57,62 +60,62 @@ func fileError(file string, err error) error {
 	return err
 }
 
-func (s *Server) listFiles(w http.ResponseWriter, r *http.Request, tenant string) error {
-	_, name, err := s.folderOf(r, tenant)
+func (h *fileAPI) listFiles(w http.ResponseWriter, r *http.Request, tenant string) error {
+	_, name, err := h.folderOf(r, tenant)
 	if err != nil {
 		return err
 	}
 	out := folderList{Files: []workspace.File{}}
 	if name != "" {
 		var sum tools.Amount
-		if out.Files, sum, err = s.workspaces.List(name); err != nil {
+		if out.Files, sum, err = h.rooms.folders.store.List(name); err != nil {
 			return err
 		}
 		out.Bytes, out.Count = sum.Bytes, sum.Files
 	}
-	most := s.workspaces.Most()
+	most := h.rooms.folders.store.Most()
 	out.Most.Bytes, out.Most.Count = most.Bytes, most.Files
 	write(w, http.StatusOK, out)
 	return nil
 }
 
 // getFile answers with what a file holds, to be saved: a browser shows nothing of it.
-func (s *Server) getFile(w http.ResponseWriter, r *http.Request, tenant string) error {
+func (h *fileAPI) getFile(w http.ResponseWriter, r *http.Request, tenant string) error {
 	file := r.PathValue("path")
-	_, name, err := s.folderOf(r, tenant)
+	_, name, err := h.folderOf(r, tenant)
 	if err != nil {
 		return err
 	}
 	if name == "" {
 		return fileError(file, fs.ErrNotExist)
 	}
-	f, info, err := s.workspaces.Get(name, file)
+	f, info, err := h.rooms.folders.store.Get(name, file)
 	if err != nil {
 		return fileError(file, err)
 	}
 	defer f.Close()
-	h := w.Header()
-	h.Set("Content-Type", "application/octet-stream")
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": path.Base(file)}))
-	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
-	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Length", strconv.FormatInt(info.Size(), 10))
+	head := w.Header()
+	head.Set("Content-Type", "application/octet-stream")
+	head.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": path.Base(file)}))
+	head.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	head.Set("Cache-Control", "no-store")
+	head.Set("Content-Length", strconv.FormatInt(info.Size(), 10))
 	w.WriteHeader(http.StatusOK)
 	io.CopyN(w, f, info.Size()) // an error means that the client has left, or that the file was cut meanwhile
 	return nil
 }
 
 // putFile makes the body what a file holds.
-func (s *Server) putFile(w http.ResponseWriter, r *http.Request, tenant string) error {
+func (h *fileAPI) putFile(w http.ResponseWriter, r *http.Request, tenant string) error {
 	file := r.PathValue("path")
-	rm, name, err := s.folderOf(r, tenant)
+	rm, name, err := h.folderOf(r, tenant)
 	if err == nil && name == "" {
-		name, err = s.folder(rm.session)
+		name, err = h.rooms.folders.folder(rm.session)
 	}
 	if err != nil {
 		return err
 	}
-	f, made, err := s.workspaces.Put(name, file, r.Body)
+	f, made, err := h.rooms.folders.store.Put(name, file, r.Body)
 	if err != nil {
 		return fileError(file, err)
 	}
@@ -124,16 +127,16 @@ func (s *Server) putFile(w http.ResponseWriter, r *http.Request, tenant string) 
 	return nil
 }
 
-func (s *Server) deleteFile(w http.ResponseWriter, r *http.Request, tenant string) error {
+func (h *fileAPI) deleteFile(w http.ResponseWriter, r *http.Request, tenant string) error {
 	file := r.PathValue("path")
-	_, name, err := s.folderOf(r, tenant)
+	_, name, err := h.folderOf(r, tenant)
 	if err != nil {
 		return err
 	}
 	if name == "" {
 		err = fmt.Errorf("%s: %w", file, fs.ErrNotExist)
 	} else {
-		err = s.workspaces.Delete(name, file)
+		err = h.rooms.folders.store.Delete(name, file)
 	}
 	if err != nil {
 		return fileError(file, err)

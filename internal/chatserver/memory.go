@@ -21,12 +21,15 @@ type remembered struct {
 	Confirmed time.Time   `json:"confirmed"`
 }
 
-func (s *Server) listMemory(w http.ResponseWriter, r *http.Request, tenant string) error {
-	items, err := s.opts.Store.Memories(r.Context(), store.MemoryQuery{Tenant: tenant})
+// memoryAPI answers requests about memories.
+type memoryAPI struct{ records *records }
+
+func (h *memoryAPI) listMemory(w http.ResponseWriter, r *http.Request, tenant string) error {
+	items, err := h.records.opts.Store.Memories(r.Context(), store.MemoryQuery{Tenant: tenant})
 	if err != nil {
 		return err
 	}
-	js, err := s.journals(r.Context(), tenant, sessionKind, time.Time{})
+	js, err := h.records.journals(r.Context(), tenant, sessionKind, time.Time{})
 	if err != nil {
 		return err
 	}
@@ -47,8 +50,8 @@ func (s *Server) listMemory(w http.ResponseWriter, r *http.Request, tenant strin
 }
 
 // deleteMemory forgets one thing.
-func (s *Server) deleteMemory(w http.ResponseWriter, r *http.Request, tenant string) error {
-	if _, err := s.opts.Store.Forget(r.Context(), store.Forgetting{Tenant: tenant, Memories: []string{r.PathValue("id")}}); err != nil {
+func (h *memoryAPI) deleteMemory(w http.ResponseWriter, r *http.Request, tenant string) error {
+	if _, err := h.records.opts.Store.Forget(r.Context(), store.Forgetting{Tenant: tenant, Memories: []string{r.PathValue("id")}}); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -56,8 +59,8 @@ func (s *Server) deleteMemory(w http.ResponseWriter, r *http.Request, tenant str
 }
 
 // deleteMemories forgets everything.
-func (s *Server) deleteMemories(w http.ResponseWriter, r *http.Request, tenant string) error {
-	items, err := s.opts.Store.Memories(r.Context(), store.MemoryQuery{Tenant: tenant, Archived: true, Limit: 1 << 20})
+func (h *memoryAPI) deleteMemories(w http.ResponseWriter, r *http.Request, tenant string) error {
+	items, err := h.records.opts.Store.Memories(r.Context(), store.MemoryQuery{Tenant: tenant, Archived: true, Limit: 1 << 20})
 	if err != nil {
 		return err
 	}
@@ -66,7 +69,7 @@ func (s *Server) deleteMemories(w http.ResponseWriter, r *http.Request, tenant s
 		f.Memories = append(f.Memories, items[i].ID)
 	}
 	if len(items) > 0 { // with nothing named, everything of the tenant would go
-		if _, err := s.opts.Store.Forget(r.Context(), f); err != nil {
+		if _, err := h.records.opts.Store.Forget(r.Context(), f); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package chatserver
 import (
 	"context"
 	"encoding/base64"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -17,13 +18,11 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// roomOf returns the room that a request is about.
-func (s *Server) roomOf(r *http.Request, tenant string) (*room, error) {
-	return s.room(r.Context(), store.Key{Tenant: tenant, ID: r.PathValue("id")})
-}
+// messageAPI answers requests about what is said in a session.
+type messageAPI struct{ rooms *rooms }
 
-func (s *Server) getMessages(w http.ResponseWriter, r *http.Request, tenant string) error {
-	rm, err := s.roomOf(r, tenant)
+func (h *messageAPI) getMessages(w http.ResponseWriter, r *http.Request, tenant string) error {
+	rm, err := h.rooms.roomOf(r, tenant)
 	if err != nil {
 		return err
 	}
@@ -32,8 +31,8 @@ func (s *Server) getMessages(w http.ResponseWriter, r *http.Request, tenant stri
 }
 
 // getExport answers with all that was said as a file.
-func (s *Server) getExport(w http.ResponseWriter, r *http.Request, tenant string) error {
-	rm, err := s.roomOf(r, tenant)
+func (h *messageAPI) getExport(w http.ResponseWriter, r *http.Request, tenant string) error {
+	rm, err := h.rooms.roomOf(r, tenant)
 	if err != nil {
 		return err
 	}
@@ -78,8 +77,8 @@ func (in *said) shownWith() (out []agent.Attachment, err error) {
 const mostKey = 200
 
 // postMessage says something.
-func (s *Server) postMessage(w http.ResponseWriter, r *http.Request, tenant string) error {
-	rm, err := s.roomOf(r, tenant)
+func (h *messageAPI) postMessage(w http.ResponseWriter, r *http.Request, tenant string) error {
+	rm, err := h.rooms.roomOf(r, tenant)
 	if err != nil {
 		return err
 	}
@@ -113,31 +112,31 @@ func (s *Server) postMessage(w http.ResponseWriter, r *http.Request, tenant stri
 		return rm.session.RunOnce(ctx, key, in.Text, with...)
 	})
 	if errors.Is(err, agent.ErrSaid) {
-		return s.saidBefore(w, r, rm)
+		return h.saidBefore(w, r, rm)
 	}
 	if err != nil {
 		return err
 	}
-	return s.follow(w, r, rm, run)
+	return h.follow(w, r, rm, run)
 }
 
 // everything is the number from which nothing is known.
 const everything = -1
 
 // saidBefore answers somebody who says something again because he did not hear the answer.
-func (s *Server) saidBefore(w http.ResponseWriter, r *http.Request, rm *room) error {
+func (h *messageAPI) saidBefore(w http.ResponseWriter, r *http.Request, rm *room) error {
 	run := rm.current()
 	switch {
 	case run != nil && wantsJSON(r):
-		return s.follow(w, r, rm, run)
+		return h.follow(w, r, rm, run)
 	case run != nil:
-		s.stream(w, r, rm, everything, run)
+		h.stream(w, r, rm, everything, run)
 		return nil
 	case wantsJSON(r):
 		write(w, http.StatusOK, answerOf(rm.session))
 		return nil
 	}
-	s.snapshot(r.Context(), newSender(w, rm)) // an error means that the client has left
+	h.snapshot(r.Context(), newSender(w, rm)) // an error means that the client has left
 	return nil
 }
 
@@ -152,8 +151,8 @@ func answerOf(session *agent.Session) *outcome {
 	return o
 }
 
-func (s *Server) postContinue(w http.ResponseWriter, r *http.Request, tenant string) error {
-	rm, err := s.roomOf(r, tenant)
+func (h *messageAPI) postContinue(w http.ResponseWriter, r *http.Request, tenant string) error {
+	rm, err := h.rooms.roomOf(r, tenant)
 	if err != nil {
 		return err
 	}
@@ -161,12 +160,12 @@ func (s *Server) postContinue(w http.ResponseWriter, r *http.Request, tenant str
 	if err != nil {
 		return err
 	}
-	return s.follow(w, r, rm, run)
+	return h.follow(w, r, rm, run)
 }
 
 // postApproval decides about a call.
-func (s *Server) postApproval(w http.ResponseWriter, r *http.Request, tenant string) error {
-	rm, err := s.roomOf(r, tenant)
+func (h *messageAPI) postApproval(w http.ResponseWriter, r *http.Request, tenant string) error {
+	rm, err := h.rooms.roomOf(r, tenant)
 	if err != nil {
 		return err
 	}
@@ -184,18 +183,18 @@ func (s *Server) postApproval(w http.ResponseWriter, r *http.Request, tenant str
 	if in.Kind != agent.Allow && in.Kind != agent.Deny && in.Kind != agent.Edit {
 		return invalid(fmt.Errorf("kind: allow, deny or edit: %q", in.Kind))
 	}
-	v := agent.Verdict{Kind: in.Kind, Reason: in.Reason, Arguments: in.Arguments}
+	v := agent.Verdict{Kind: in.Kind, Reason: in.Reason, Arguments: stdjson.RawMessage(in.Arguments)}
 	run, err := rm.begin(r.Context(), func(ctx context.Context) iter.Seq2[agent.Event, error] {
 		return rm.session.Resume(ctx, r.PathValue("call"), v)
 	})
 	if err != nil {
 		return err
 	}
-	return s.follow(w, r, rm, run)
+	return h.follow(w, r, rm, run)
 }
 
-func (s *Server) postStop(w http.ResponseWriter, r *http.Request, tenant string) error {
-	rm, err := s.roomOf(r, tenant)
+func (h *messageAPI) postStop(w http.ResponseWriter, r *http.Request, tenant string) error {
+	rm, err := h.rooms.roomOf(r, tenant)
 	if err == nil {
 		err = rm.stop(r.Context())
 	}
@@ -207,8 +206,8 @@ func (s *Server) postStop(w http.ResponseWriter, r *http.Request, tenant string)
 }
 
 // postRewind takes a session back to before something that the user said.
-func (s *Server) postRewind(w http.ResponseWriter, r *http.Request, tenant string) error {
-	rm, in, err := s.turnOf(r, tenant)
+func (h *messageAPI) postRewind(w http.ResponseWriter, r *http.Request, tenant string) error {
+	rm, in, err := h.rooms.turnOf(r, tenant)
 	if err == nil && in.Message == nil {
 		err = invalid(errors.New("message: it is missing"))
 	}
@@ -230,7 +229,7 @@ type place struct {
 }
 
 // turnOf returns the room of a request, and the turn that it names, if it names one.
-func (s *Server) turnOf(r *http.Request, tenant string) (*room, place, error) {
+func (s *rooms) turnOf(r *http.Request, tenant string) (*room, place, error) {
 	var in place
 	rm, err := s.roomOf(r, tenant)
 	if err != nil {
@@ -246,8 +245,8 @@ func (s *Server) turnOf(r *http.Request, tenant string) (*room, place, error) {
 }
 
 // postFork begins a session with a part of another one.
-func (s *Server) postFork(w http.ResponseWriter, r *http.Request, tenant string) error {
-	rm, in, err := s.turnOf(r, tenant)
+func (h *messageAPI) postFork(w http.ResponseWriter, r *http.Request, tenant string) error {
+	rm, in, err := h.rooms.turnOf(r, tenant)
 	if err != nil {
 		return err
 	}
@@ -255,23 +254,23 @@ func (s *Server) postFork(w http.ResponseWriter, r *http.Request, tenant string)
 	if in.Message != nil {
 		first = *in.Message
 	}
-	f, err := s.branched(rm, first)
+	f, err := h.branched(rm, first)
 	if err == nil {
-		err = s.withFiles(f)
+		err = h.rooms.folders.withFiles(f)
 	}
 	if err != nil {
 		return err
 	}
-	return s.answerWith(w, r, http.StatusCreated, store.Key{Tenant: tenant, ID: f.ID()})
+	return h.rooms.answerWith(w, r, http.StatusCreated, store.Key{Tenant: tenant, ID: f.ID()})
 }
 
 // branched returns a session with the first messages of another one; less than zero: with all.
-func (s *Server) branched(rm *room, n int) (*agent.Session, error) {
+func (h *messageAPI) branched(rm *room, n int) (*agent.Session, error) {
 	conf := rm.agent
 	if conf == nil {
-		conf = &s.opts.Default
+		conf = &h.rooms.opts.Default
 	}
-	a, err := s.made(rm.key.Tenant, conf)
+	a, err := h.rooms.agents.made(rm.key.Tenant, conf)
 	if err != nil {
 		return nil, err
 	}
@@ -285,9 +284,9 @@ func wantsJSON(r *http.Request) bool {
 }
 
 // follow answers with what happens in a run, or with how it has ended.
-func (s *Server) follow(w http.ResponseWriter, r *http.Request, rm *room, run *running) error {
+func (h *messageAPI) follow(w http.ResponseWriter, r *http.Request, rm *room, run *running) error {
 	if !wantsJSON(r) {
-		s.stream(w, r, rm, run.from, run)
+		h.stream(w, r, rm, run.from, run)
 		return nil
 	}
 	select {
@@ -303,8 +302,8 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request, rm *room, run *r
 }
 
 // getEvents answers with what happens, until the client leaves.
-func (s *Server) getEvents(w http.ResponseWriter, r *http.Request, tenant string) error {
-	rm, err := s.roomOf(r, tenant)
+func (h *messageAPI) getEvents(w http.ResponseWriter, r *http.Request, tenant string) error {
+	rm, err := h.rooms.roomOf(r, tenant)
 	if err != nil {
 		return err
 	}
@@ -312,7 +311,7 @@ func (s *Server) getEvents(w http.ResponseWriter, r *http.Request, tenant string
 	if !ok {
 		from = everything
 	}
-	s.stream(w, r, rm, from, nil)
+	h.stream(w, r, rm, from, nil)
 	return nil
 }
 

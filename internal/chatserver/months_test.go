@@ -2,14 +2,13 @@ package chatserver
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
@@ -31,7 +30,7 @@ func secretary(p *sandbox.Prompt) sandbox.Answer {
 	case strings.HasPrefix(last(p), "Search the mail"):
 		var out sandbox.Answer
 		for i := range 12 {
-			out.Blocks = append(out.Blocks, sandbox.Block{Kind: decant.KindUse, ID: fmt.Sprintf("toolu_%d_%d", len(p.Messages), i), Name: "mail", Input: jsontext.Value(`{}`)})
+			out.Blocks = append(out.Blocks, sandbox.Block{Kind: decant.KindUse, ID: fmt.Sprintf("toolu_%d_%d", len(p.Messages), i), Name: "mail", Input: stdjson.RawMessage(`{}`)})
 		}
 		return out
 	}
@@ -58,7 +57,7 @@ func saving(p *sandbox.Prompt) sandbox.Answer {
 	}
 	out := says("SILENT")
 	for _, thing := range about {
-		out.Blocks = append(out.Blocks, sandbox.Block{Kind: decant.KindUse, Name: "save_memory", Input: jsontext.Value(object(map[string]string{"content": "The user said: " + newest[thing]}))})
+		out.Blocks = append(out.Blocks, sandbox.Block{Kind: decant.KindUse, Name: "save_memory", Input: stdjson.RawMessage(object(map[string]string{"content": "The user said: " + newest[thing]}))})
 	}
 	return out
 }

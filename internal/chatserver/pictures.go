@@ -2,6 +2,7 @@ package chatserver
 
 import (
 	"encoding/base64"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,8 +14,8 @@ import (
 )
 
 // imagesIn returns the images in a content of Chat Completions. Only those whose data is there are taken: nobody here fetches what a client names.
-func imagesIn(role string, content jsontext.Value) (out []agent.Attachment, err error) {
-	if content.Kind() != jsontext.KindBeginArray {
+func imagesIn(role string, content stdjson.RawMessage) (out []agent.Attachment, err error) {
+	if jsontext.Value(content).Kind() != jsontext.KindBeginArray {
 		return nil, nil
 	}
 	var parts []struct {
@@ -58,7 +59,7 @@ func imageOf(u string) (a agent.Attachment, err error) {
 
 // earlier returns a message of the Messages API. Its bytes are those that an agent writes for what it is told: the provider may have them in its
 // cache.
-func earlier(role, text string, images []agent.Attachment) (jsontext.Value, error) {
+func earlier(role, text string, images []agent.Attachment) (stdjson.RawMessage, error) {
 	type source struct {
 		Type      string `json:"type"`
 		MediaType string `json:"media_type"`

@@ -21,7 +21,7 @@ import (
 // A room is a session in memory: its run, and what has happened since that began, for everybody who listens. Of what was said before the
 // run it has a copy, so that whoever comes late gets both and nothing twice.
 type room struct {
-	server  *Server
+	rooms   *rooms
 	key     store.Key
 	agent   *Agent // nil: its configuration is gone, and the session can only be read
 	session *agent.Session
@@ -89,118 +89,23 @@ type outcome struct {
 const kindSnapshot = "snapshot"
 
 // newRoom returns the room of a session.
-func newRoom(s *Server, k store.Key, a *Agent, session *agent.Session, d *desk) *room {
-	rm := &room{server: s, key: k, agent: a, session: session, desk: d, epoch: rand.Text()[:10], gone: make(chan struct{}), changed: make(chan struct{}), used: s.opts.Now()}
+func newRoom(s *rooms, k store.Key, a *Agent, session *agent.Session, d *desk) *room {
+	rm := &room{
+		rooms: s, key: k, agent: a, session: session, desk: d, epoch: rand.Text()[:10],
+		gone: make(chan struct{}), changed: make(chan struct{}), used: s.opts.Now(),
+	}
 	rm.base = shown(session)
 	return rm
 }
 
-// room returns the room of a stored session.
-func (s *Server) room(ctx context.Context, k store.Key) (*room, error) {
-	s.mu.Lock()
-	rm := s.rooms[k]
-	s.mu.Unlock()
-	if rm.sound() {
-		return rm, nil
-	}
-	rm, err := s.open(ctx, k)
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	other := s.rooms[k]
-	if other.sound() {
-		return other, nil // somebody else was faster
-	}
-	if other != nil {
-		s.drop(other)
-	}
-	s.sweep()
-	s.rooms[k] = rm
-	return rm, nil
-}
-
 // sound reports whether there is a room in which something can be said: its session can be written down, and goes on nowhere else.
 func (rm *room) sound() bool { return rm != nil && rm.session.Err() == nil }
-
-// open reads a session.
-func (s *Server) open(ctx context.Context, k store.Key) (*room, error) {
-	sum, err := s.known(ctx, k)
-	if err != nil {
-		return nil, err
-	}
-	conf, err := s.agent(ctx, k.Tenant, sum.Labels[labelAgent])
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return nil, err
-	}
-	use := conf
-	if use == nil {
-		use = &s.opts.Default
-	}
-	d := s.deskFor(use)
-	o, err := s.options(k.Tenant, use)
-	if err == nil {
-		err = d.equip(&o)
-	}
-	if err != nil {
-		return nil, err
-	}
-	a, err := agent.New(s.opts.Client, o)
-	if err != nil {
-		return nil, err
-	}
-	session, err := a.Open(ctx, k.ID)
-	if err != nil {
-		return nil, err
-	}
-	return newRoom(s, k, conf, session, d.of(session)), nil
-}
-
-// made returns the agent of a configuration.
-func (s *Server) made(tenant string, a *Agent) (*agent.Agent, error) {
-	o, err := s.options(tenant, a)
-	if err != nil {
-		return nil, err
-	}
-	return agent.New(s.opts.Client, o)
-}
 
 // How many rooms there are before those are left that nobody has used for a while.
 const (
 	manyRooms = 200
 	longAgo   = time.Minute
 )
-
-// sweep leaves rooms that nobody uses. The server is locked.
-func (s *Server) sweep() {
-	if len(s.rooms) < manyRooms {
-		return
-	}
-	for _, rm := range s.rooms {
-		if rm.idle(s.opts.Now().Add(-longAgo)) {
-			s.drop(rm)
-		}
-	}
-}
-
-// leave leaves the rooms for which which is true, but for those with a run under way. Sessions are opened anew, and who listens comes back.
-func (s *Server) leave(which func(*room) bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, rm := range s.rooms {
-		if which(rm) && rm.current() == nil {
-			s.drop(rm)
-		}
-	}
-}
-
-// drop leaves a room. The server is locked.
-func (s *Server) drop(rm *room) {
-	delete(s.rooms, rm.key)
-	close(rm.gone)
-	rm.desk.leave()
-}
 
 // idle reports whether nobody has used a room since a time.
 func (rm *room) idle(since time.Time) bool {
@@ -211,9 +116,9 @@ func (rm *room) idle(since time.Time) bool {
 
 // begin begins a run under the pass of the context of, or says why there is none.
 func (rm *room) begin(of context.Context, start func(context.Context) iter.Seq2[agent.Event, error]) (*running, error) {
-	ctx, cancel := context.WithCancel(withPass(rm.server.ctx, passOf(of)))
+	ctx, cancel := context.WithCancel(withPass(rm.rooms.ctx, passOf(of)))
 	begun, run := make(chan error, 1), &running{cancel: cancel, done: make(chan struct{})}
-	if err := rm.server.aside(func() {
+	if err := rm.rooms.aside(func() {
 		defer cancel()
 		rm.turns.Lock()
 		before, first := shown(rm.session), true
@@ -254,7 +159,7 @@ func (rm *room) leave(run *running) {
 	if rm.run == run {
 		rm.run = nil
 	}
-	rm.used = rm.server.opts.Now()
+	rm.used = rm.rooms.opts.Now()
 	close(run.done)
 }
 
@@ -293,7 +198,7 @@ func (rm *room) told(run *running, e *agent.Event, err error) {
 func (rm *room) publish(e *event) {
 	data, err := json.Marshal(e)
 	if err != nil {
-		rm.server.opts.Logger.Error("an event of the chat cannot be written", "error", err)
+		rm.rooms.opts.Logger.Error("an event of the chat cannot be written", "error", err)
 		return
 	}
 	rm.mu.Lock()
@@ -329,14 +234,14 @@ func (rm *room) rewind(ctx context.Context, first int, memory bool) (*summary, e
 	var taken remember.Taken
 	var err error
 	if memory {
-		if taken, err = rm.server.forgetTurns(ctx, rm, first, nil); err != nil {
+		if taken, err = rm.rooms.records.forgetTurns(ctx, rm, first, nil); err != nil {
 			return nil, err
 		}
 	}
 	if err := rm.session.Rewind(first); err != nil {
-		return nil, errors.Join(err, remember.PutBack(ctx, rm.server.memory(rm.key.Tenant), taken))
+		return nil, errors.Join(err, remember.PutBack(ctx, rm.rooms.records.memory(rm.key.Tenant), taken))
 	}
-	now, err := rm.server.now(ctx, rm.key)
+	now, err := rm.rooms.now(ctx, rm.key)
 	if err != nil {
 		return nil, err
 	}
@@ -384,7 +289,7 @@ func (rm *room) number(id string) (int64, bool) {
 func (rm *room) after(number int64) (events []logged, more <-chan struct{}, missed bool) {
 	rm.mu.Lock()
 	defer rm.mu.Unlock()
-	rm.used = rm.server.opts.Now()
+	rm.used = rm.rooms.opts.Now()
 	first := rm.last - int64(len(rm.log)) + 1
 	if len(rm.log) > 0 {
 		first = rm.log[0].number

@@ -4,18 +4,15 @@ import (
 	"cmp"
 	"context"
 	_ "embed" // for openapi.yaml
-	"errors"
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/internal/front"
-	"github.com/decantdev/decant/internal/workspace"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
@@ -47,19 +44,10 @@ type Options struct {
 
 // A Server is the service. It is safe for concurrent use.
 type Server struct {
-	opts    Options
+	opts    *Options
 	door    *door
 	handler http.Handler
-	stop    context.CancelFunc // of all runs
-	runs    sync.WaitGroup
-	ctx     context.Context // of runs, which outlive the requests that begin them
-
-	workspaces *workspace.Store // nil: there are none
-	claims     sync.Mutex       // held while a session gets its folder
-
-	mu     sync.Mutex
-	rooms  map[store.Key]*room
-	closed bool
+	rooms   *rooms
 }
 
 // New returns a server. An error says which option is wrong.
@@ -70,22 +58,23 @@ func New(o Options) (*Server, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Server{opts: o, rooms: map[store.Key]*room{}}
-	var err error
-	if s.door, err = newDoor(&s.opts); err != nil {
+	d, err := newDoor(&o)
+	if err != nil {
 		return nil, err
 	}
-	if s.workspaces, err = s.openWorkspaces(); err != nil {
+	f, err := newFolders(&o, d)
+	if err != nil {
 		return nil, err
 	}
-	tools, err := s.tools("")
+	agents := &agentBook{opts: &o, records: f.records, folders: f, limits: &limits{&o}}
+	offered, err := agents.tools("")
 	if err == nil {
-		err = s.check(&o.Default, tools)
+		err = agents.check(&o.Default, offered)
 	}
 	if err != nil {
 		return nil, err
 	}
-	s.ctx, s.stop = context.WithCancel(context.Background())
+	s := &Server{opts: &o, door: d, rooms: newRooms(agents)}
 	s.handler = s.routes()
 	return s, nil
 }
@@ -95,41 +84,51 @@ type handler func(w http.ResponseWriter, r *http.Request, tenant string) error
 
 // paths returns what answers at which path, behind /v1 or not.
 func (s *Server) paths() map[string]handler {
+	var (
+		agents      = &agentAPI{s.rooms.agents, s.rooms}
+		sessions    = &sessionAPI{s.rooms}
+		messages    = &messageAPI{s.rooms}
+		contexts    = &contextAPI{s.rooms}
+		files       = &fileAPI{s.rooms}
+		memories    = &memoryAPI{s.rooms.records}
+		completions = &completionAPI{s.rooms.agents}
+		trials      = &whatifAPI{s.rooms}
+	)
 	return map[string]handler{
-		"GET /agents":                          s.listAgents,
-		"POST /agents":                         s.postAgent,
-		"GET /agents/{name}":                   s.getAgent,
-		"DELETE /agents/{name}":                s.deleteAgent,
-		"GET /sessions":                        s.listSessions,
-		"POST /sessions":                       s.postSession,
-		"GET /sessions/{id}":                   s.getSession,
-		"PATCH /sessions/{id}":                 s.patchSession,
-		"DELETE /sessions/{id}":                s.deleteSession,
-		"GET /sessions/{id}/messages":          s.getMessages,
-		"POST /sessions/{id}/messages":         s.postMessage,
-		"GET /sessions/{id}/messages/{n}/why":  s.getWhy,
-		"GET /sessions/{id}/events":            s.getEvents,
-		"POST /sessions/{id}/stop":             s.postStop,
-		"POST /sessions/{id}/continue":         s.postContinue,
-		"POST /sessions/{id}/rewind":           s.postRewind,
-		"POST /sessions/{id}/fork":             s.postFork,
-		"POST /sessions/{id}/what-if":          s.postWhatIf,
-		"POST /sessions/{id}/keep":             s.postKeep,
-		"POST /sessions/{id}/approvals/{call}": s.postApproval,
-		"GET /sessions/{id}/context":           s.getContext,
-		"POST /sessions/{id}/pour":             s.postPour,
-		"POST /sessions/{id}/undo":             s.postUndo,
-		"GET /sessions/{id}/export":            s.getExport,
-		"GET /memory":                          s.listMemory,
-		"DELETE /memory":                       s.deleteMemories,
-		"DELETE /memory/{id}":                  s.deleteMemory,
-		"GET /models":                          s.listModels,
-		"POST /chat/completions":               s.postCompletion,
+		"GET /agents":                          agents.listAgents,
+		"POST /agents":                         agents.postAgent,
+		"GET /agents/{name}":                   agents.getAgent,
+		"DELETE /agents/{name}":                agents.deleteAgent,
+		"GET /sessions":                        sessions.listSessions,
+		"POST /sessions":                       sessions.postSession,
+		"GET /sessions/{id}":                   sessions.getSession,
+		"PATCH /sessions/{id}":                 sessions.patchSession,
+		"DELETE /sessions/{id}":                sessions.deleteSession,
+		"GET /sessions/{id}/messages":          messages.getMessages,
+		"POST /sessions/{id}/messages":         messages.postMessage,
+		"GET /sessions/{id}/messages/{n}/why":  messages.getWhy,
+		"GET /sessions/{id}/events":            messages.getEvents,
+		"POST /sessions/{id}/stop":             messages.postStop,
+		"POST /sessions/{id}/continue":         messages.postContinue,
+		"POST /sessions/{id}/rewind":           messages.postRewind,
+		"POST /sessions/{id}/fork":             messages.postFork,
+		"POST /sessions/{id}/what-if":          trials.postWhatIf,
+		"POST /sessions/{id}/keep":             trials.postKeep,
+		"POST /sessions/{id}/approvals/{call}": messages.postApproval,
+		"GET /sessions/{id}/context":           contexts.getContext,
+		"POST /sessions/{id}/pour":             contexts.postPour,
+		"POST /sessions/{id}/undo":             contexts.postUndo,
+		"GET /sessions/{id}/export":            messages.getExport,
+		"GET /memory":                          memories.listMemory,
+		"DELETE /memory":                       memories.deleteMemories,
+		"DELETE /memory/{id}":                  memories.deleteMemory,
+		"GET /models":                          completions.listModels,
+		"POST /chat/completions":               completions.postCompletion,
 
-		"GET /sessions/{id}/files":              s.listFiles,
-		"GET /sessions/{id}/files/{path...}":    s.getFile,
-		"PUT /sessions/{id}/files/{path...}":    s.putFile,
-		"DELETE /sessions/{id}/files/{path...}": s.deleteFile,
+		"GET /sessions/{id}/files":              files.listFiles,
+		"GET /sessions/{id}/files/{path...}":    files.getFile,
+		"PUT /sessions/{id}/files/{path...}":    files.putFile,
+		"DELETE /sessions/{id}/files/{path...}": files.deleteFile,
 	}
 }
 
@@ -191,59 +190,15 @@ func (s *Server) admitted(h handler) http.Handler {
 	})
 }
 
-// Continue goes on with the runs that were under way when the service ended, of all tenants.
-func (s *Server) Continue(ctx context.Context) error {
-	tenants, err := s.opts.Store.Tenants(ctx)
-	err = errors.Join(err, s.collect(ctx, tenants))
-	for _, tenant := range tenants {
-		js, fault := s.journals(ctx, tenant, sessionKind, time.Time{})
-		err = errors.Join(err, fault)
-		for i := range js {
-			if sum, fault := summaryOf(&js[i]); fault != nil || !sum.Running || sum.Waiting || sum.Labels[labelAgent] == "" {
-				err = errors.Join(err, fault)
-				continue
-			}
-			rm, fault := s.room(ctx, js[i].Key)
-			if fault == nil && rm.session.Interrupted() {
-				_, fault = rm.begin(withPass(ctx, s.passFor(tenant)), rm.session.Continue)
-			}
-			err = errors.Join(err, fault)
-		}
-	}
-	return err
-}
-
 // errClosing means that nothing new begins.
 var errClosing = &apiError{http.StatusServiceUnavailable, "closing", "the service is about to end; try again in a moment"}
 
-// aside does something that outlives the request, unless the service is about to end.
-func (s *Server) aside(do func()) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return errClosing
-	}
-	s.runs.Go(do)
-	return nil
-}
+// Continue goes on with the runs that were under way when the service ended, of all tenants.
+func (s *Server) Continue(ctx context.Context) error { return s.rooms.resume(ctx) }
 
-// Close ends the service: it waits for runs under way until ctx is done, and interrupts those that are left. What came of them stays.
+// Close ends the service: it waits for runs under way until ctx is done, and interrupts those that are left. What came of
+// them stays.
 func (s *Server) Close(ctx context.Context) error {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
-	done := make(chan struct{})
-	go func() { s.runs.Wait(); close(done) }()
-	select {
-	case <-done:
-	case <-ctx.Done():
-	}
-	s.stop()
-	<-done
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, rm := range s.rooms {
-		rm.desk.leave()
-	}
+	s.rooms.close(ctx)
 	return nil
 }

@@ -106,16 +106,16 @@ func (o *sender) send(e logged) bool {
 
 // stream sends what happens behind a number, to the end of a run; nil: until the client leaves. Who has missed something gets everything at
 // once instead.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, rm *room, from int64, run *running) {
+func (h *messageAPI) stream(w http.ResponseWriter, r *http.Request, rm *room, from int64, run *running) {
 	out := newSender(w, rm)
-	ctx, stop := s.while(r.Context())
+	ctx, stop := h.rooms.while(r.Context())
 	defer stop()
 	for {
 		err := rm.listen(ctx, from, func(e logged) bool { return out.send(e) && (run == nil || !e.ends()) })
 		if !errors.Is(err, errMissed) {
 			return // the run, the client or the service has ended
 		}
-		if from, err = s.snapshot(ctx, out); err != nil || run.over() {
+		if from, err = h.snapshot(ctx, out); err != nil || run.over() {
 			return
 		}
 	}
@@ -134,16 +134,9 @@ func (run *running) over() bool {
 	}
 }
 
-// while returns a context that ends with another one, or with the service.
-func (s *Server) while(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(s.ctx, cancel)
-	return ctx, func() { stop(); cancel() }
-}
-
 // snapshot sends everything that was said before the run, and returns the number of the event that it stands for.
-func (s *Server) snapshot(ctx context.Context, out *sender) (int64, error) {
-	now, err := s.now(ctx, out.room.key)
+func (h *messageAPI) snapshot(ctx context.Context, out *sender) (int64, error) {
+	now, err := h.rooms.now(ctx, out.room.key)
 	if err != nil {
 		return 0, err
 	}

@@ -1,6 +1,7 @@
 package chatserver
 
 import (
+	stdjson "encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -29,13 +30,13 @@ type attachment struct {
 
 // A call is a call of a tool.
 type call struct {
-	ID        string         `json:"id"`
-	Tool      string         `json:"tool"`
-	Arguments jsontext.Value `json:"arguments"`
-	Preview   string         `json:"preview,omitzero"`
-	Result    string         `json:"result,omitzero"`
-	Error     bool           `json:"error,omitzero"`
-	Waiting   bool           `json:"waiting,omitzero"`
+	ID        string             `json:"id"`
+	Tool      string             `json:"tool"`
+	Arguments stdjson.RawMessage `json:"arguments"`
+	Preview   string             `json:"preview,omitzero"`
+	Result    string             `json:"result,omitzero"`
+	Error     bool               `json:"error,omitzero"`
+	Waiting   bool               `json:"waiting,omitzero"`
 }
 
 // callOf returns a call as it is shown.
@@ -45,15 +46,15 @@ func callOf(c *agent.Call) *call {
 
 // A block is one of the Messages API, as far as it is shown.
 type block struct {
-	Type   string         `json:"type"`
-	Text   string         `json:"text"`
-	ID     string         `json:"id"`
-	Name   string         `json:"name"`
-	Title  string         `json:"title"`
-	Input  jsontext.Value `json:"input"`
-	Of     string         `json:"tool_use_id"`
-	Error  bool           `json:"is_error"`
-	Inside jsontext.Value `json:"content"`
+	Type   string             `json:"type"`
+	Text   string             `json:"text"`
+	ID     string             `json:"id"`
+	Name   string             `json:"name"`
+	Title  string             `json:"title"`
+	Input  stdjson.RawMessage `json:"input"`
+	Of     string             `json:"tool_use_id"`
+	Error  bool               `json:"is_error"`
+	Inside stdjson.RawMessage `json:"content"`
 	Source struct {
 		MediaType string `json:"media_type"`
 	} `json:"source"`
@@ -111,7 +112,7 @@ func (m *message) show(b *block, calls map[string]*call) {
 }
 
 // textIn returns the texts of a content, which is a text or a list of blocks.
-func textIn(content jsontext.Value) string {
+func textIn(content stdjson.RawMessage) string {
 	var text string
 	if json.Unmarshal(content, &text) == nil {
 		return text
@@ -187,17 +188,4 @@ func summaryOf(j *store.Journal) (*agent.Summary, error) {
 		return nil, fmt.Errorf("session %s: %w: %w", j.ID, store.ErrCorrupt, err)
 	}
 	return sum, nil
-}
-
-// described returns a session as it is told of.
-func (s *Server) described(k store.Key, sum *agent.Summary) summary {
-	s.mu.Lock()
-	rm := s.rooms[k]
-	s.mu.Unlock()
-	running := rm != nil && rm.current() != nil
-	return summary{
-		ID: sum.ID, Agent: sum.Labels[labelAgent], Title: sum.Title, Created: sum.Created, Updated: sum.Updated, Turns: sum.Turns,
-		Running: running, Waiting: sum.Waiting, Interrupted: sum.Running && !sum.Waiting && !running,
-		Archived: sum.Labels[labelArchived] != "", Spent: spentOf(sum.Spent),
-	}
 }

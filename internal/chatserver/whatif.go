@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/remember"
@@ -71,9 +70,12 @@ type tried struct {
 	Memory  string `json:"memory"`
 }
 
+// whatifAPI answers requests about turns under other circumstances.
+type whatifAPI struct{ rooms *rooms }
+
 // postWhatIf answers a turn once more under other circumstances. What was tried of the session before and not kept is gone.
-func (s *Server) postWhatIf(w http.ResponseWriter, r *http.Request, tenant string) error {
-	rm, err := s.roomOf(r, tenant)
+func (h *whatifAPI) postWhatIf(w http.ResponseWriter, r *http.Request, tenant string) error {
+	rm, err := h.rooms.roomOf(r, tenant)
 	if err != nil {
 		return err
 	}
@@ -89,15 +91,15 @@ func (s *Server) postWhatIf(w http.ResponseWriter, r *http.Request, tenant strin
 	if turn == 0 {
 		return invalid(errors.New("message: no turn of the session begins with it"))
 	}
-	o, change, err := s.circumstances(rm, &in)
+	o, change, err := h.circumstances(rm, &in)
 	if err != nil {
 		return invalid(err)
 	}
-	if err := s.dropTried(r.Context(), rm.key); err != nil {
+	if err := h.rooms.records.dropTried(r.Context(), rm.key); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(r.Context())
-	defer context.AfterFunc(s.ctx, cancel)()
+	defer context.AfterFunc(h.rooms.ctx, cancel)()
 	defer cancel()
 	c, session, err := whatif.Run(ctx, *o, rm.session, turn, *change, nil)
 	if _, failed := errors.AsType[*provider.Failure](err); failed {
@@ -114,12 +116,12 @@ func (s *Server) postWhatIf(w http.ResponseWriter, r *http.Request, tenant strin
 }
 
 // circumstances returns how the turns of a room are answered, and what is to be other.
-func (s *Server) circumstances(rm *room, in *tried) (*whatif.Options, *whatif.Change, error) {
+func (h *whatifAPI) circumstances(rm *room, in *tried) (*whatif.Options, *whatif.Change, error) {
 	conf := rm.agent
 	if conf == nil {
-		conf = &s.opts.Default
+		conf = &h.rooms.opts.Default
 	}
-	o, err := s.options(rm.key.Tenant, conf)
+	o, err := h.rooms.agents.options(rm.key.Tenant, conf)
 	if err == nil {
 		err = rm.desk.equip(&o) // what reads is called, and what changes files is not
 	}
@@ -138,14 +140,14 @@ func (s *Server) circumstances(rm *room, in *tried) (*whatif.Options, *whatif.Ch
 		change.Preset = p
 	}
 	return &whatif.Options{
-		Client: s.opts.Client, Agent: o, Source: s.opts.Store, Memory: []string{"save_memory", "recall", "forget"}, Told: true, Now: s.opts.Now,
+		Client: h.rooms.opts.Client, Agent: o, Source: h.rooms.opts.Store, Memory: []string{"save_memory", "recall", "forget"}, Told: true, Now: h.rooms.opts.Now,
 		Labels: map[string]string{labelAgent: ""},
 	}, change, nil
 }
 
 // postKeep makes a what-if of the session a session of its own. What the turns that it stands for have saved is taken back, but for what both share.
-func (s *Server) postKeep(w http.ResponseWriter, r *http.Request, tenant string) error {
-	rm, err := s.roomOf(r, tenant)
+func (h *whatifAPI) postKeep(w http.ResponseWriter, r *http.Request, tenant string) error {
+	rm, err := h.rooms.roomOf(r, tenant)
 	if err != nil {
 		return err
 	}
@@ -156,18 +158,18 @@ func (s *Server) postKeep(w http.ResponseWriter, r *http.Request, tenant string)
 		return err
 	}
 	k := store.Key{Tenant: tenant, ID: in.Session}
-	first, shared, err := s.triedFor(r.Context(), k, rm.key.ID)
+	first, shared, err := h.rooms.records.triedFor(r.Context(), k, rm.key.ID)
 	if err != nil {
 		return err
 	}
-	taken, err := s.forgetTurns(r.Context(), rm, first, shared)
+	taken, err := h.rooms.records.forgetTurns(r.Context(), rm, first, shared)
 	if err != nil {
 		return err
 	}
-	if err := s.adopt(r.Context(), rm, k); err != nil {
-		return errors.Join(err, remember.PutBack(r.Context(), s.memory(tenant), taken))
+	if err := h.adopt(r.Context(), rm, k); err != nil {
+		return errors.Join(err, remember.PutBack(r.Context(), h.rooms.records.memory(tenant), taken))
 	}
-	now, err := s.now(r.Context(), k)
+	now, err := h.rooms.now(r.Context(), k)
 	if err != nil {
 		return err
 	}
@@ -179,35 +181,13 @@ func (s *Server) postKeep(w http.ResponseWriter, r *http.Request, tenant string)
 	return nil
 }
 
-// triedFor returns which message of a session a what-if stands for, and the calls that both share. One of another session is store.ErrNotFound.
-func (s *Server) triedFor(ctx context.Context, k store.Key, id string) (first int, shared []string, err error) {
-	j, err := s.opts.Store.Journal(ctx, k)
-	if err != nil {
-		return 0, nil, err
-	}
-	sum := &agent.Summary{}
-	if j.Kind == sessionKind {
-		sum, err = summaryOf(j)
-	}
-	if err == nil && sum.Labels[whatif.Label] != id {
-		err = fmt.Errorf("what-if %s: %w", k.ID, store.ErrNotFound)
-	}
-	if err == nil {
-		first, err = strconv.Atoi(sum.Labels[labelTurn])
-	}
-	if err != nil {
-		return 0, nil, err
-	}
-	return first, strings.Fields(sum.Labels[labelShared]), nil
-}
-
 // adopt makes a what-if a session of the service, of the agent of a room.
-func (s *Server) adopt(ctx context.Context, rm *room, k store.Key) error {
+func (h *whatifAPI) adopt(ctx context.Context, rm *room, k store.Key) error {
 	conf := rm.agent
 	if conf == nil {
-		conf = &s.opts.Default
+		conf = &h.rooms.opts.Default
 	}
-	a, err := s.made(k.Tenant, conf)
+	a, err := h.rooms.agents.made(k.Tenant, conf)
 	if err != nil {
 		return err
 	}
@@ -216,49 +196,4 @@ func (s *Server) adopt(ctx context.Context, rm *room, k store.Key) error {
 		return err
 	}
 	return session.SetLabels(map[string]string{labelAgent: conf.Name, whatif.Label: "", labelTurn: "", labelShared: ""})
-}
-
-// memory returns what the tools of memory of a tenant work on.
-func (s *Server) memory(tenant string) remember.Options {
-	return remember.Options{Store: s.opts.Store, Tenant: tenant, Project: project, Now: s.opts.Now}
-}
-
-// forgetTurns takes back what the turns of a room have saved from a message on, but for some calls.
-func (s *Server) forgetTurns(ctx context.Context, rm *room, first int, but []string) (remember.Taken, error) {
-	if err := s.opts.Engine.Flush(ctx); err != nil {
-		return remember.Taken{}, err
-	}
-	found, err := s.opts.Store.Conversations(ctx, store.Filter{Tenant: rm.key.Tenant, Session: rm.session.Root()})
-	if err != nil {
-		return remember.Taken{}, err
-	}
-	var ids []string
-	for i := range found {
-		ids = append(ids, found[i].ID)
-	}
-	return remember.TakeBack(ctx, s.memory(rm.key.Tenant), ids, rm.session.Messages(), first, but...)
-}
-
-// dropTried removes the what-ifs of a session that nobody has kept, and what is stored of them alone.
-func (s *Server) dropTried(ctx context.Context, k store.Key) error {
-	js, err := s.journals(ctx, k.Tenant, sessionKind, time.Time{})
-	if err != nil {
-		return err
-	}
-	for i := range js {
-		sum, err := summaryOf(&js[i])
-		if err != nil {
-			return err
-		}
-		if sum.Labels[whatif.Label] != k.ID {
-			continue
-		}
-		if err := s.opts.Store.DropJournal(ctx, js[i].Key); err != nil && !errors.Is(err, store.ErrNotFound) {
-			return err
-		}
-		if err := s.forget(ctx, k.Tenant, sum.Root); err != nil { // unless it is also that of the session
-			return err
-		}
-	}
-	return nil
 }

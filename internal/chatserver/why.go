@@ -9,8 +9,8 @@ import (
 )
 
 // getWhy answers with what an answer rests on.
-func (s *Server) getWhy(w http.ResponseWriter, r *http.Request, tenant string) error {
-	rm, err := s.roomOf(r, tenant)
+func (h *messageAPI) getWhy(w http.ResponseWriter, r *http.Request, tenant string) error {
+	rm, err := h.rooms.roomOf(r, tenant)
 	if err != nil {
 		return err
 	}
@@ -18,7 +18,7 @@ func (s *Server) getWhy(w http.ResponseWriter, r *http.Request, tenant string) e
 	if err != nil {
 		return invalid(fmt.Errorf("the index of a message is a number: %q", r.PathValue("n")))
 	}
-	m, err := rm.session.Moment(r.Context(), s.opts.Store, n)
+	m, err := rm.session.Moment(r.Context(), h.rooms.opts.Store, n)
 	if err != nil {
 		return err
 	}

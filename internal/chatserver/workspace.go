@@ -42,31 +42,42 @@ func (w *space) UnmarshalJSON(b []byte) error {
 // shellTool is the tool that a workspace has for its shell; all others are for its files.
 const shellTool = "bash"
 
-// openWorkspaces opens the folders of the service, nil where there are none. Those of another database are not its own.
-func (s *Server) openWorkspaces() (*workspace.Store, error) {
-	o := s.opts.Workspaces
-	if o.Dir == "" {
-		return nil, nil
-	}
-	m := hmac.New(sha256.New, s.door.secret)
-	m.Write([]byte("workspaces"))
-	return workspace.Open(workspace.Options{Dir: o.Dir, Service: hex.EncodeToString(m.Sum(nil)[:8]), Shell: o.Shell, Most: o.Most, Hide: o.Hide})
+// folders are the workspaces of sessions.
+type folders struct {
+	opts    *Options
+	records *records
+	store   *workspace.Store // nil: the service has none
+	claims  sync.Mutex       // held while a session gets its folder
 }
 
-// checkWorkspace says what is wrong with the workspace of a configuration. others are the tools of the service.
-func (s *Server) checkWorkspace(a *Agent, others map[string]agent.Tool) error {
+// newFolders opens the folders of the service. Those of another database are not its own.
+func newFolders(opts *Options, d *door) (*folders, error) {
+	f, o := &folders{opts: opts, records: &records{opts}}, opts.Workspaces
+	if o.Dir == "" {
+		return f, nil
+	}
+	m := hmac.New(sha256.New, d.secret)
+	m.Write([]byte("workspaces"))
+	service := hex.EncodeToString(m.Sum(nil)[:8])
+	var err error
+	f.store, err = workspace.Open(workspace.Options{Dir: o.Dir, Service: service, Shell: o.Shell, Most: o.Most, Hide: o.Hide})
+	return f, err
+}
+
+// check says what is wrong with the workspace of a configuration. others are the tools of the service.
+func (f *folders) check(a *Agent, others map[string]agent.Tool) error {
 	w := a.Workspace
 	switch {
 	case w == nil:
 		return nil
-	case s.workspaces == nil:
+	case f.store == nil:
 		return errors.New("workspace: this service gives agents no files; whoever runs it can start it with --workspaces DIR")
-	case w.Shell && !s.workspaces.Shell():
+	case w.Shell && !f.store.Shell():
 		return errors.New("workspace.shell: this service lets agents run no commands; whoever runs it can start it with --workspace-shell")
 	case !w.Files && !w.Shell:
 		return errors.New("workspace: set files, shell or both to true")
 	}
-	for _, t := range s.toolsFor(w) {
+	for _, t := range f.toolsFor(w) {
 		if _, taken := others[t.Name]; taken {
 			return fmt.Errorf("workspace: the service has another tool %s", t.Name)
 		}
@@ -90,8 +101,8 @@ func (w *space) rules() (out permission.Rules, err error) {
 }
 
 // toolsFor returns the tools of a workspace as models are told of them.
-func (s *Server) toolsFor(w *space) (out []agent.Tool) {
-	for _, t := range s.workspaces.Describe() {
+func (f *folders) toolsFor(w *space) (out []agent.Tool) {
+	for _, t := range f.store.Describe() {
 		if is := t.Name == shellTool; is && w.Shell || !is && w.Files {
 			out = append(out, t)
 		}
@@ -101,7 +112,7 @@ func (s *Server) toolsFor(w *space) (out []agent.Tool) {
 
 // A desk is where the agent of a session works with files. Its folder is made when the first call needs it.
 type desk struct {
-	server  *Server
+	folders *folders
 	conf    *space
 	session *agent.Session
 
@@ -113,11 +124,11 @@ type desk struct {
 }
 
 // deskFor returns the desk of a session of an agent; nil where it has none.
-func (s *Server) deskFor(a *Agent) *desk {
-	if a.Workspace == nil || s.workspaces == nil {
+func (f *folders) deskFor(a *Agent) *desk {
+	if a.Workspace == nil || f.store == nil {
 		return nil
 	}
-	return &desk{server: s, conf: a.Workspace}
+	return &desk{folders: f, conf: a.Workspace}
 }
 
 // of says whose desk it is, before anything happens.
@@ -133,7 +144,7 @@ func (d *desk) equip(o *agent.Options) error {
 	if d == nil {
 		return nil
 	}
-	for _, t := range d.server.toolsFor(d.conf) {
+	for _, t := range d.folders.toolsFor(d.conf) {
 		o.Tools = append(o.Tools, d.lent(t))
 	}
 	rules, err := d.conf.rules()
@@ -148,10 +159,10 @@ func (d *desk) equip(o *agent.Options) error {
 // permit says what the rules of the agent say of a call. They name files from the folder.
 func (d *desk) permit(ctx context.Context, rules permission.Rules, t *agent.Tool, c *agent.Call) agent.Verdict {
 	var g *permission.Guard
-	name, err := d.server.folder(d.session)
+	name, err := d.folders.folder(d.session)
 	if err == nil {
 		var dir string
-		if dir, err = d.server.workspaces.Files(name); err == nil {
+		if dir, err = d.folders.store.Files(name); err == nil {
 			g, err = permission.New(permission.Options{Dir: dir, Rules: rules})
 		}
 	}
@@ -190,11 +201,11 @@ func (d *desk) enter(tool string) (t agent.Tool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.set == nil {
-		name, err := d.server.folder(d.session)
+		name, err := d.folders.folder(d.session)
 		if err != nil {
 			return t, err
 		}
-		if d.set, err = d.server.workspaces.Tools(name, d.conf.Shell); err != nil {
+		if d.set, err = d.folders.store.Tools(name, d.conf.Shell); err != nil {
 			return t, err
 		}
 		d.tools = map[string]agent.Tool{}
@@ -231,7 +242,7 @@ func (d *desk) clear() {
 		return
 	}
 	if err := d.set.Close(); err != nil {
-		d.server.opts.Logger.Error("the tools of a session cannot be closed", "error", err)
+		d.folders.opts.Logger.Error("the tools of a session cannot be closed", "error", err)
 	}
 	d.set = nil
 }
@@ -245,9 +256,9 @@ const (
 
 // folder returns the name of the folder of a session. One that has none gets one; a fork gets a copy. The name is written down first: whatever
 // happens then, the folder is found again, by the session or by collect.
-func (s *Server) folder(session *agent.Session) (string, error) {
-	s.claims.Lock()
-	defer s.claims.Unlock()
+func (f *folders) folder(session *agent.Session) (string, error) {
+	f.claims.Lock()
+	defer f.claims.Unlock()
 	name, from := session.Label(labelFolder), session.Label(labelFolderFrom)
 	if name == "" || session.Label(labelFolderOf) != session.ID() {
 		if from == "" || name == "" {
@@ -261,41 +272,41 @@ func (s *Server) folder(session *agent.Session) (string, error) {
 	if from == "" {
 		return name, nil
 	}
-	if err := s.workspaces.Copy(from, name); err != nil {
+	if err := f.store.Copy(from, name); err != nil {
 		return "", err
 	}
 	return name, session.SetLabels(map[string]string{labelFolderFrom: ""})
 }
 
 // withFiles gives a fork its copy of the files that the session has which it was made of.
-func (s *Server) withFiles(fork *agent.Session) error {
-	if s.workspaces == nil || fork.Label(labelFolder) == "" {
+func (f *folders) withFiles(fork *agent.Session) error {
+	if f.store == nil || fork.Label(labelFolder) == "" {
 		return nil
 	}
-	_, err := s.folder(fork)
+	_, err := f.folder(fork)
 	return err
 }
 
 // removeFiles removes the folder of a session that was removed. Where that fails, the next start does it.
-func (s *Server) removeFiles(session *agent.Session) {
+func (f *folders) removeFiles(session *agent.Session) {
 	name := session.Label(labelFolder)
-	if s.workspaces == nil || name == "" || session.Label(labelFolderOf) != session.ID() {
+	if f.store == nil || name == "" || session.Label(labelFolderOf) != session.ID() {
 		return
 	}
-	if err := s.workspaces.Remove(name); err != nil {
-		s.opts.Logger.Error("the files of a removed session are still there: the next start removes them", "error", err)
+	if err := f.store.Remove(name); err != nil {
+		f.opts.Logger.Error("the files of a removed session are still there: the next start removes them", "error", err)
 	}
 }
 
 // collect removes the folders that no session of any tenant names.
-func (s *Server) collect(ctx context.Context, tenants []string) error {
-	if s.workspaces == nil {
+func (f *folders) collect(ctx context.Context, tenants []string) error {
+	if f.store == nil {
 		return nil
 	}
-	return s.workspaces.Collect(func() (map[string]bool, error) {
+	return f.store.Collect(func() (map[string]bool, error) {
 		used := map[string]bool{}
 		for _, tenant := range tenants {
-			js, err := s.journals(ctx, tenant, sessionKind, time.Time{})
+			js, err := f.records.journals(ctx, tenant, sessionKind, time.Time{})
 			if err != nil {
 				return nil, err
 			}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +16,6 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"go.uber.org/goleak"
 
 	"github.com/decantdev/decant"
@@ -236,7 +236,7 @@ func events(t testing.TB, res *http.Response, do func(arrived) bool) {
 			e = arrived{id: id}
 		}
 		if data, ok := strings.CutPrefix(line, "data: "); ok {
-			heldAgainst(t, "#/components/schemas/Event", []byte(data))
+			heldAgainst(t, []byte(data), "components", "schemas", "Event")
 			if err := json.Unmarshal([]byte(data), &e.event); err != nil {
 				t.Errorf("event %s: %v", data, err)
 				return
@@ -268,7 +268,7 @@ func says(s string) sandbox.Answer {
 }
 
 func uses(id, name, input string) sandbox.Answer {
-	return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindUse, ID: id, Name: name, Input: jsontext.Value(input)}}}
+	return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindUse, ID: id, Name: name, Input: stdjson.RawMessage(input)}}}
 }
 
 // last returns the texts and results of the last message of a prompt.

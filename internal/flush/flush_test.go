@@ -17,6 +17,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/flush"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
@@ -123,7 +124,7 @@ func (w *world) caller() provider.Asker {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	c, err := provider.NewCaller(provider.Options{Ledger: w.db, Account: &provider.Account{Client: client, Upstream: w.url, Shared: true}})
+	c, err := owncalls.NewCaller(owncalls.Options{Ledger: w.db, Account: &provider.Account{Client: client, Upstream: w.url, Shared: true}})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
-	"github.com/go-json-experiment/json/jsontext"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/decantdev/decant"
@@ -47,12 +46,12 @@ func (f *forgetful) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer
 			for _, m := range named.FindAllStringSubmatch(b.Text, -1) {
 				if h := m[1]; !f.told[h] && (h[0] == 'm' || len(f.told) < 6) {
 					f.told[h] = true
-					return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindUse, Name: "mcp__decant__expand", Input: jsontext.Value(`{"handle":"` + h + `"}`)}}}, nil
+					return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindUse, Name: "mcp__decant__expand", Input: []byte(`{"handle":"` + h + `"}`)}}}, nil
 				}
 			}
 		}
 	}
-	return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindUse, Name: "Bash", Input: jsontext.Value(fmt.Sprintf(`{"command":"make step-%d"}`, p.Answers()))}}}, nil
+	return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindUse, Name: "Bash", Input: fmt.Appendf(nil, `{"command":"make step-%d"}`, p.Answers())}}}, nil
 }
 
 // Where the tools of a request hold Decant's expand, the stubs and records that the gateway pours name their handles; the model calls expand with

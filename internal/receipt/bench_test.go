@@ -2,12 +2,11 @@ package receipt
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
@@ -42,13 +41,13 @@ func BenchmarkWhy(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var all []jsontext.Value
+	var all []stdjson.RawMessage
 	for i := range 100 {
 		var log strings.Builder
 		for k := range 80 {
 			fmt.Fprintf(&log, "ship number %d: berth %d, cargo of kind %d, master signed\\n", 7000+i*80+k, k%40, k*i)
 		}
-		all = append(all, jsontext.Value(`{"role":"user","content":"`+log.String()+`"}`), jsontext.Value(`{"role":"assistant","content":"Noted."}`))
+		all = append(all, stdjson.RawMessage(`{"role":"user","content":"`+log.String()+`"}`), stdjson.RawMessage(`{"role":"assistant","content":"Noted."}`))
 	}
 	s, err := a.Load("", all)
 	if err != nil {

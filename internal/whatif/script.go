@@ -1,7 +1,9 @@
 package whatif
 
 import (
+	"bytes"
 	"context"
+	stdjson "encoding/json"
 	"slices"
 	"strings"
 	"sync"
@@ -38,7 +40,7 @@ type then struct {
 }
 
 // newScript returns the calls of messages.
-func newScript(still map[string]bool, messages []jsontext.Value) *script {
+func newScript(still map[string]bool, messages []stdjson.RawMessage) *script {
 	sc := &script{still: still, answers: map[string]*then{}, decided: map[string]bool{}, waits: map[string]bool{}}
 	results := map[string]agent.Result{}
 	for _, m := range messages {
@@ -65,8 +67,8 @@ func newScript(still map[string]bool, messages []jsontext.Value) *script {
 }
 
 // canonical returns arguments in a form in which equal ones are the same.
-func canonical(v jsontext.Value) string {
-	out := v.Clone()
+func canonical(v stdjson.RawMessage) string {
+	out := jsontext.Value(bytes.Clone(v))
 	if out.Canonicalize() != nil {
 		return string(v)
 	}
@@ -178,14 +180,14 @@ func calls(s *agent.Session) (out []agent.Call) {
 
 // A block is a block of a message, as far as it matters here.
 type block struct {
-	Type    string         `json:"type"`
-	Text    string         `json:"text"`
-	ID      string         `json:"id"`
-	Name    string         `json:"name"`
-	Input   jsontext.Value `json:"input"`
-	Answers string         `json:"tool_use_id"`
-	Error   bool           `json:"is_error"`
-	Content []block        `json:"content"`
+	Type    string             `json:"type"`
+	Text    string             `json:"text"`
+	ID      string             `json:"id"`
+	Name    string             `json:"name"`
+	Input   stdjson.RawMessage `json:"input"`
+	Answers string             `json:"tool_use_id"`
+	Error   bool               `json:"is_error"`
+	Content []block            `json:"content"`
 	Source  struct {
 		Type string `json:"media_type"`
 		Data []byte `json:"data"`
@@ -212,9 +214,9 @@ func (b *block) result() agent.Result {
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // read returns the blocks of a message of a session, in which they are a list.
-func read(m jsontext.Value) []block {
+func read(m stdjson.RawMessage) []block {
 	var in struct {
-		Blocks []jsontext.Value `json:"content"`
+		Blocks []stdjson.RawMessage `json:"content"`
 	}
 	if json.Unmarshal(m, &in, lenient) != nil {
 		return nil
@@ -230,7 +232,7 @@ func read(m jsontext.Value) []block {
 }
 
 // role returns who says a message.
-func role(m jsontext.Value) string {
+func role(m stdjson.RawMessage) string {
 	var in struct {
 		Role string `json:"role"`
 	}

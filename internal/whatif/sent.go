@@ -3,6 +3,7 @@ package whatif
 import (
 	"bytes"
 	"context"
+	stdjson "encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -135,7 +136,7 @@ func allOf(view *decant.Conversation) (out texts) {
 }
 
 // compare fills in what either arm was not sent. before is what was said before the turn; then what the model did in both arms.
-func compare(ctx context.Context, c *Comparison, before []jsontext.Value, did [2][]jsontext.Value, sent [2]texts) {
+func compare(ctx context.Context, c *Comparison, before []stdjson.RawMessage, did [2][]stdjson.RawMessage, sent [2]texts) {
 	said, err := parsed(before)
 	if err != nil || len(said) == 0 {
 		c.Was.Sent.Known, c.Would.Sent.Known = sent[0] != nil, true
@@ -168,7 +169,7 @@ func compare(ctx context.Context, c *Comparison, before []jsontext.Value, did [2
 }
 
 // parsed returns messages of a session as those of a conversation.
-func parsed(ms []jsontext.Value) ([]decant.Message, error) {
+func parsed(ms []stdjson.RawMessage) ([]decant.Message, error) {
 	if len(ms) == 0 {
 		return nil, nil
 	}

@@ -9,14 +9,13 @@ package whatif
 import (
 	"cmp"
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/archive"
@@ -113,7 +112,7 @@ func Run(ctx context.Context, o Options, from *agent.Session, turn int, c Change
 		return nil, nil, err
 	}
 	out.Was.Model = cmp.Or(model, out.Was.Model)
-	compare(ctx, out, all[:t.First], [2][]jsontext.Value{then, s.Messages()[len(before):]}, [2]texts{was, e.sent})
+	compare(ctx, out, all[:t.First], [2][]stdjson.RawMessage{then, s.Messages()[len(before):]}, [2]texts{was, e.sent})
 	return out, s, nil
 }
 
@@ -127,7 +126,7 @@ type trial struct {
 
 // begins settles the tools of the new turn, and what is known of their calls from the messages of the turn as it was. Where memory is off,
 // what was saved in that turn is no change to anything that the new one sees.
-func (e *trial) begins(then []jsontext.Value, c Change) {
+func (e *trial) begins(then []stdjson.RawMessage, c Change) {
 	all := e.Agent.Tools
 	off := func(name string) bool { return c.NoMemory && slices.Contains(e.Memory, name) }
 	e.tools = slices.DeleteFunc(slices.Clone(all), func(t agent.Tool) bool { return off(t.Name) })
@@ -140,7 +139,7 @@ func (e *trial) begins(then []jsontext.Value, c Change) {
 }
 
 // begin begins the session of the new turn.
-func (e *trial) begin(from *agent.Session, before []jsontext.Value, c Change) (*agent.Session, error) {
+func (e *trial) begin(from *agent.Session, before []stdjson.RawMessage, c Change) (*agent.Session, error) {
 	o := e.Agent
 	if c.Model != "" {
 		o.Model = c.Model
@@ -212,7 +211,7 @@ func presetName(p *preset.Preset) string {
 }
 
 // lastText returns what the model said last in messages.
-func lastText(ms []jsontext.Value) string {
+func lastText(ms []stdjson.RawMessage) string {
 	for _, m := range slices.Backward(ms) {
 		var said []string
 		for _, b := range read(m) {

@@ -2,6 +2,7 @@ package whatif_test
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -11,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"go.uber.org/goleak"
 
 	"github.com/decantdev/decant"
@@ -118,7 +118,7 @@ func TestWhatAnotherPresetWouldHaveKnown(t *testing.T) {
 		}
 		return agent.Result{Text: filler(200)}, nil
 	}}
-	read.Schema = jsontext.Value(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)
+	read.Schema = stdjson.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)
 	next := &switched{Model: sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
 		if asked := p.Last(decant.RoleUser); strings.HasPrefix(asked, "Read ") && len(sandboxtest.Results(p)) == 0 {
 			return use("read", fmt.Sprintf(`{"path":%q}`, asked[5:]))
@@ -320,5 +320,5 @@ func text(s string) sandbox.Answer {
 }
 
 func use(tool, arguments string) sandbox.Answer {
-	return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindUse, Name: tool, Input: jsontext.Value(arguments)}}}
+	return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindUse, Name: tool, Input: stdjson.RawMessage(arguments)}}}
 }

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -42,20 +41,23 @@ func (c *Client) Submit(ctx context.Context, items []provider.BatchItem) (*provi
 			}
 		}
 	}
-	return c.oneBatch(ctx, http.MethodPost, batchesPath, append(body, `]}`...), betas, option.WithMaxRetries(0))
+	res, err := c.send(ctx, http.MethodPost, batchesPath, append(body, `]}`...), betas)
+	if err != nil {
+		return nil, err
+	}
+	return c.oneBatch(res)
 }
 
 // Batch implements provider.Batcher.
 func (c *Client) Batch(ctx context.Context, id string) (*provider.Batch, error) {
-	return c.oneBatch(ctx, http.MethodGet, batchPath(id), nil, nil, c.tries())
+	res, err := c.get(ctx, batchPath(id))
+	if err != nil {
+		return nil, err
+	}
+	return c.oneBatch(res)
 }
 
 func batchPath(id string) string { return batchesPath + "/" + url.PathEscape(id) }
-
-// tries says how often what changes nothing is tried again.
-func (c *Client) tries() option.RequestOption {
-	return option.WithMaxRetries(provider.Backoff{}.SDKRetries())
-}
 
 // shown is a batch as the API shows it.
 type shown struct {
@@ -74,10 +76,10 @@ func (s *shown) batch() *provider.Batch {
 	return b
 }
 
-// oneBatch makes a call whose answer is a batch.
-func (c *Client) oneBatch(ctx context.Context, method, path string, body []byte, betas []string, tries option.RequestOption) (*provider.Batch, error) {
+// oneBatch reads an answer that is a batch.
+func (c *Client) oneBatch(res *http.Response) (*provider.Batch, error) {
 	var s shown
-	if err := c.fetch(ctx, method, path, body, betas, tries, &s); err != nil {
+	if err := c.decode(res, &s); err != nil {
 		return nil, err
 	}
 	if s.ID == "" {
@@ -86,12 +88,8 @@ func (c *Client) oneBatch(ctx context.Context, method, path string, body []byte,
 	return s.batch(), nil
 }
 
-// fetch makes a call whose answer is a JSON object.
-func (c *Client) fetch(ctx context.Context, method, path string, body []byte, betas []string, tries option.RequestOption, into any) error {
-	res, err := c.send(ctx, method, path, body, betas, tries)
-	if err != nil {
-		return err
-	}
+// decode reads an answer that is a JSON object.
+func (c *Client) decode(res *http.Response, into any) error {
 	defer res.Body.Close()
 	src, err := io.ReadAll(io.LimitReader(res.Body, c.opts.Largest))
 	if err == nil {
@@ -115,7 +113,11 @@ func (c *Client) Batches(ctx context.Context, since time.Time) (out []provider.B
 		if after != "" {
 			path += "&after_id=" + url.QueryEscape(after)
 		}
-		if err := c.fetch(ctx, http.MethodGet, path, nil, nil, c.tries(), &page); err != nil {
+		res, err := c.get(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		if err := c.decode(res, &page); err != nil {
 			return nil, err
 		}
 		for i := range page.Data {
@@ -132,7 +134,7 @@ func (c *Client) Batches(ctx context.Context, since time.Time) (out []provider.B
 
 // Results implements provider.Batcher.
 func (c *Client) Results(ctx context.Context, id string) (out []provider.BatchResult, err error) {
-	res, err := c.send(ctx, http.MethodGet, batchPath(id)+"/results", nil, nil, c.tries())
+	res, err := c.get(ctx, batchPath(id)+"/results")
 	if err != nil {
 		return nil, err
 	}

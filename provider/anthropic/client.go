@@ -11,11 +11,11 @@ import (
 	"net/url"
 	"os"
 	"slices"
-	"time"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
 
+	"github.com/decantdev/decant/internal/modelhttp"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/token"
 )
@@ -34,8 +34,7 @@ type Options struct {
 	// Transport carries the calls. Nil means http.DefaultTransport.
 	Transport http.RoundTripper
 
-	// Backoff is how long to wait before a call is tried again, where the request does not say. The zero value leaves it
-	// to the SDK.
+	// Backoff says when a failed call is made again, where the request does not say.
 	Backoff provider.Backoff
 
 	// Largest is the largest answer that is read, in bytes. Zero means 8 MB.
@@ -65,7 +64,7 @@ func New(o Options) (*Client, error) {
 	if o.Base == "" {
 		o.Base = defaultBase
 	}
-	if err := provider.CheckBase(o.Base); err != nil {
+	if err := modelhttp.CheckBase(o.Base); err != nil {
 		return nil, err
 	}
 	if o.Largest == 0 {
@@ -80,7 +79,8 @@ func New(o Options) (*Client, error) {
 	c := &Client{opts: o}
 	opts := []option.RequestOption{
 		option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(), // a configured key and destination only
-		option.WithBaseURL(o.Base), option.WithHTTPClient(provider.HTTP(o.Transport, o.Credential)),
+		option.WithMaxRetries(0), // modelhttp.Retry makes further attempts
+		option.WithBaseURL(o.Base), option.WithHTTPClient(modelhttp.Client(o.Transport, o.Credential)),
 	}
 	c.sdk = sdk.NewClient(opts...)
 	return c, nil
@@ -101,14 +101,14 @@ func (c *Client) Ask(ctx context.Context, r *provider.Request) (*provider.Answer
 	if body == nil {
 		body = c.body(r)
 	}
-	wait := cmp.Or(r.Backoff, c.opts.Backoff)
-	tries := option.WithMaxRetries(wait.SDKRetries())
-	return wait.Retry(ctx, func() (*provider.Answer, error) { return c.once(ctx, body, r.Betas, tries, nil) })
+	return modelhttp.Retry(ctx, cmp.Or(r.Backoff, c.opts.Backoff), func() (*provider.Answer, error) {
+		return c.once(ctx, body, r.Betas, nil)
+	})
 }
 
 // Check implements provider.Checker.
 func (c *Client) Check(ctx context.Context, model string) error {
-	res, err := c.send(ctx, http.MethodGet, "v1/models/"+url.PathEscape(model), nil, nil, option.WithMaxRetries(provider.Backoff{}.SDKRetries()))
+	res, err := c.get(ctx, "v1/models/"+url.PathEscape(model))
 	if err != nil {
 		return err
 	}
@@ -116,8 +116,8 @@ func (c *Client) Check(ctx context.Context, model string) error {
 }
 
 // once sends a body.
-func (c *Client) once(ctx context.Context, body []byte, betas []string, tries option.RequestOption, heard *listener) (*provider.Answer, error) {
-	res, err := c.send(ctx, http.MethodPost, "v1/messages", body, betas, tries)
+func (c *Client) once(ctx context.Context, body []byte, betas []string, heard *listener) (*provider.Answer, error) {
+	res, err := c.send(ctx, http.MethodPost, "v1/messages", body, betas)
 	if err != nil {
 		return nil, err
 	}
@@ -130,8 +130,8 @@ func (c *Client) once(ctx context.Context, body []byte, betas []string, tries op
 }
 
 // send makes a call and returns the answer of a model. Other answers are errors.
-func (c *Client) send(ctx context.Context, method, path string, body []byte, betas []string, tries option.RequestOption) (*http.Response, error) {
-	opts := []option.RequestOption{tries}
+func (c *Client) send(ctx context.Context, method, path string, body []byte, betas []string) (*http.Response, error) {
+	var opts []option.RequestOption
 	for _, b := range slices.Concat(c.opts.Betas, betas) {
 		opts = append(opts, option.WithHeaderAdd("anthropic-beta", b))
 	}
@@ -146,27 +146,20 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte, bet
 	return res, nil
 }
 
+// get makes a call that changes nothing, and repeats it when that may help.
+func (c *Client) get(ctx context.Context, path string, betas ...string) (*http.Response, error) {
+	return modelhttp.Retry(ctx, provider.Backoff{}, func() (*http.Response, error) {
+		return c.send(ctx, http.MethodGet, path, nil, betas)
+	})
+}
+
 // failure returns an error in the place of the SDK's, which knows the request and with it the credential.
 func (c *Client) failure(err error, res *http.Response) error {
 	if refused, ok := errors.AsType[*sdk.Error](err); ok {
 		return c.refusal(refused.StatusCode, []byte(refused.RawJSON()), refused.Response)
 	}
-	for _, is := range []error{context.Canceled, context.DeadlineExceeded} {
-		if errors.Is(err, is) {
-			return fmt.Errorf("ask %s: %w", c.opts.Base, is)
-		}
-	}
 	if res != nil && res.StatusCode >= http.StatusBadRequest {
 		return c.refusal(res.StatusCode, nil, res)
 	}
-	return provider.Unreachable(err, c.opts.Credential)
-}
-
-// after returns how long an answer asks to wait.
-func after(res *http.Response) time.Duration {
-	if res == nil {
-		return 0
-	}
-	d, _ := time.ParseDuration(res.Header.Get("Retry-After") + "s")
-	return max(0, d)
+	return modelhttp.Unanswered(c.opts.Base, err, c.opts.Credential)
 }

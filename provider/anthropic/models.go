@@ -4,12 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
-
-	"github.com/anthropics/anthropic-sdk-go/option"
-	"github.com/go-json-experiment/json"
 
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/token"
@@ -84,17 +79,12 @@ func (c *Client) page(ctx context.Context, after string) (*modelsPage, error) {
 	if after != "" {
 		path += "&after_id=" + url.QueryEscape(after)
 	}
-	res, err := c.send(ctx, http.MethodGet, path, nil, []string{demandBeta}, option.WithMaxRetries(provider.Backoff{}.SDKRetries()))
+	res, err := c.get(ctx, path, demandBeta)
 	if err != nil {
 		return nil, err
 	}
-	defer res.Body.Close()
-	src, err := io.ReadAll(io.LimitReader(res.Body, c.opts.Largest))
-	if err != nil {
-		return nil, c.failure(err, nil)
-	}
 	var p modelsPage
-	if err := json.Unmarshal(src, &p, lenient); err != nil {
+	if err := c.decode(res, &p); err != nil {
 		return nil, fmt.Errorf("list the models: %w", err)
 	}
 	return &p, nil

@@ -2,11 +2,10 @@ package anthropic
 
 import (
 	"cmp"
+	"github.com/decantdev/decant/internal/modelhttp"
 	"net/http"
 
 	"github.com/go-json-experiment/json"
-
-	"github.com/decantdev/decant/provider"
 )
 
 // refusal returns the error of an answer with a status other than 200, or of an event in a stream.
@@ -21,12 +20,14 @@ func (c *Client) refusal(status int, body []byte, res *http.Response) error {
 		} `json:"error"`
 	}
 	json.Unmarshal(body, &e, lenient) // what is not JSON says nothing that may be repeated
-	f := &provider.Failure{
-		Status: status, Kind: c.opts.Credential.Hide(e.Error.Type), After: after(res),
-		Message: cmp.Or(c.opts.Credential.Hide(e.Error.Message), "no reason given"),
+	var head http.Header
+	if res != nil {
+		head = res.Header
 	}
-	spent := e.Error.Details.Code == "enforced_spend_limit_reached"
-	f.Refused = spent || status >= http.StatusBadRequest && !provider.Transient(status)
+	f := modelhttp.Failed(status, head)
+	f.Kind = c.opts.Credential.Hide(e.Error.Type)
+	f.Message = cmp.Or(c.opts.Credential.Hide(e.Error.Message), "no reason given")
+	f.Refused = f.Refused || e.Error.Details.Code == "enforced_spend_limit_reached"
 	if status == http.StatusOK {
 		f.Refused = e.Error.Type == "invalid_request_error"
 	}

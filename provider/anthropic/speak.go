@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 
-	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/go-json-experiment/json"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/modelhttp"
 	"github.com/decantdev/decant/provider"
 )
 
@@ -19,11 +19,9 @@ func (c *Client) Speak(ctx context.Context, t *provider.Turn, heard func(provide
 	if err != nil {
 		return nil, err
 	}
-	wait := cmp.Or(t.Backoff, c.opts.Backoff)
-	tries := option.WithMaxRetries(wait.SDKRetries())
-	return wait.Retry(ctx, func() (*provider.Answer, error) {
+	return modelhttp.Retry(ctx, cmp.Or(t.Backoff, c.opts.Backoff), func() (*provider.Answer, error) {
 		l := &listener{tell: heard}
-		a, err := c.once(ctx, body, t.Betas, tries, l)
+		a, err := c.once(ctx, body, t.Betas, l)
 		if err != nil && l.any {
 			err = errors.Join(provider.ErrBroken, err) // what was heard cannot be taken back: no other try
 		}

@@ -2,6 +2,7 @@ package anthropic_test
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -9,7 +10,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/provider"
@@ -24,7 +24,7 @@ func (speaks) Answer(context.Context, *sandbox.Prompt) (sandbox.Answer, error) {
 	return sandbox.Answer{Blocks: []sandbox.Block{
 		{Kind: decant.KindThinking, Text: "I should look at the file before I say anything about it."},
 		{Kind: decant.KindText, Text: "I look at the file that you name, and then I tell you what is wrong with it."},
-		{Kind: decant.KindUse, ID: "toolu_1", Name: "read", Input: jsontext.Value(`{"path":"a.go"}`)},
+		{Kind: decant.KindUse, ID: "toolu_1", Name: "read", Input: stdjson.RawMessage(`{"path":"a.go"}`)},
 	}}, nil
 }
 

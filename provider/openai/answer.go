@@ -2,10 +2,8 @@ package openai
 
 import (
 	"cmp"
-	"fmt"
+	"crypto/rand"
 	"net/http"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -16,104 +14,249 @@ import (
 	"github.com/decantdev/decant/provider"
 )
 
-// body returns a request for one answer, without tools.
-func (c *Client) body(r *provider.Request) []byte {
-	b := append(jsonspan.AppendQuote([]byte(`{"model":`), r.Model), c.limit()...)
-	b = strconv.AppendInt(b, int64(r.MaxTokens), 10)
-	if m, _ := c.opts.Catalog.Lookup(r.Model); r.Cool && (!c.own || m.TakesTemperature()) {
-		b = append(b, `,"temperature":0`...)
-	}
-	b = append(b, `,"messages":[`...)
-	if r.System != "" {
-		b = append(jsonspan.AppendQuote(append(b, `{"role":"system","content":`...), r.System), "},"...)
-	}
-	b = jsonspan.AppendQuote(append(b, `{"role":"user","content":`...), r.Prompt)
-	return append(b, `}]}`...)
-}
-
-// newLimit is how OpenAI's own API writes the limit of an answer. Other servers keep the old name.
-const newLimit = `,"max_completion_tokens":`
-
-// limit returns how the limit of an answer is written.
-func (c *Client) limit() string {
-	if c.own {
-		return newLimit
-	}
-	return `,"max_tokens":`
-}
-
-var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-
-// completion is what matters of an answer.
-type completion struct {
+// A chunk is an answer in one piece, which has a message, or an event of a stream, which has a delta.
+type chunk struct {
 	Model   string `json:"model"`
 	Choices []struct {
-		Finish  string         `json:"finish_reason"`
-		Message jsontext.Value `json:"message"`
+		Finish  string `json:"finish_reason"`
+		Delta   *piece `json:"delta"`
+		Message *piece `json:"message"`
 	} `json:"choices"`
-	Usage struct {
-		Prompt  int `json:"prompt_tokens"`
-		Output  int `json:"completion_tokens"`
-		Details struct {
-			Read  int `json:"cached_tokens"`
-			Write int `json:"cache_write_tokens"`
-		} `json:"prompt_tokens_details"`
-	} `json:"usage"`
+	Usage usage          `json:"usage"`
+	Error jsontext.Value `json:"error"`
 }
 
-// message is what a model said.
-type message struct {
-	Content jsontext.Value   `json:"content"` // a text, or parts
-	Refusal string           `json:"refusal"`
-	Calls   []jsontext.Value `json:"tool_calls"`
+// A piece is a part of what a model said, or all of it.
+type piece struct {
+	Text      prose `json:"content"`
+	Refusal   prose `json:"refusal"`
+	Thinking  prose `json:"reasoning_content"` // llama.cpp, DeepSeek
+	Reasoning prose `json:"reasoning"`         // Ollama, OpenRouter
+	Calls     []struct {
+		Index    *int   `json:"index"` // missing in messages, and in streams of some servers
+		ID       string `json:"id"`
+		Function struct {
+			Name      string    `json:"name"`
+			Arguments arguments `json:"arguments"`
+		} `json:"function"`
+	} `json:"tool_calls"`
 }
 
-// answer reads an answer.
-func (c *Client) answer(src []byte) (*provider.Answer, error) {
-	var o completion
-	if err := json.Unmarshal(src, &o, lenient); err != nil || o.Choices == nil {
-		return nil, fmt.Errorf("%w: it is not one of Chat Completions; is %s the base URL, with its version?", provider.ErrBroken, c.opts.Base)
+// prose is text as servers write it: a string, a list of parts, or null.
+type prose string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (p *prose) UnmarshalJSON(src []byte) error {
+	switch jsontext.Value(src).Kind() {
+	case jsontext.KindString:
+		return json.Unmarshal(src, (*string)(p), lenient)
+	case jsontext.KindBeginArray:
+		var parts []struct {
+			Text string `json:"text"`
+		}
+		err := json.Unmarshal(src, &parts, lenient)
+		for _, part := range parts {
+			*p += prose(part.Text)
+		}
+		return err
 	}
-	a := &provider.Answer{Model: o.Model, Usage: o.usage()}
-	if len(o.Choices) == 0 {
-		return a, fmt.Errorf("%w: it has no choice", provider.ErrBroken)
-	}
-	var m message
-	if err := json.Unmarshal(o.Choices[0].Message, &m, lenient); err != nil {
-		return a, fmt.Errorf("%w: its message is not in the form of Chat Completions", provider.ErrBroken)
-	}
-	a.Content, a.Text, a.Calls = o.Choices[0].Message, unthought(m.text()), len(m.Calls)
-	a.Stop = stop(o.Choices[0].Finish)
-	if m.Refusal != "" {
-		a.Stop = "refusal"
-	}
-	return a, nil
+	return nil
 }
 
-// usage returns what is paid for: what the API calls the prompt is all of it.
-func (o *completion) usage() decant.Usage {
-	u := &o.Usage
+// arguments are those of a call: JSON in a string, or with some servers the object itself.
+type arguments string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *arguments) UnmarshalJSON(src []byte) error {
+	if jsontext.Value(src).Kind() == jsontext.KindString {
+		return json.Unmarshal(src, (*string)(a), lenient)
+	}
+	if jsontext.Value(src).Kind() == jsontext.KindBeginObject {
+		*a = arguments(src)
+	}
+	return nil
+}
+
+// usage is what a server reports. The prompt includes what was read from the cache and written to it.
+type usage struct {
+	Prompt  int `json:"prompt_tokens"`
+	Output  int `json:"completion_tokens"`
+	Details struct {
+		Read  int `json:"cached_tokens"`
+		Write int `json:"cache_write_tokens"`
+	} `json:"prompt_tokens_details"`
+}
+
+// billed returns what is paid for.
+func (u *usage) billed() decant.Usage {
 	read := min(max(0, u.Details.Read), max(0, u.Prompt))
 	write := min(max(0, u.Details.Write), max(0, u.Prompt)-read)
-	return decant.Usage{Input: max(0, u.Prompt) - read - write, CacheRead: read, CacheWrite: write, Output: max(0, u.Output)}
+	return decant.Usage{
+		Input: max(0, u.Prompt) - read - write, CacheRead: read, CacheWrite: write, Output: max(0, u.Output),
+	}
 }
 
-// text returns the text of a message.
-func (m *message) text() (out string) {
-	var parts []struct {
-		Text string `json:"text"`
+// A reading puts an answer together from its pieces.
+type reading struct {
+	heard func(provider.Delta) // nil: nobody listens
+	hide  func(string) string
+
+	model   string
+	usage   usage
+	text    []byte
+	refused bool
+	calls   []call
+	finish  string
+	begun   bool  // there was a choice
+	ended   bool  // there was a reason to stop, or the end of the stream
+	failed  error // that the server reports in the place of an answer, or in the middle of one
+}
+
+// A call is a call of a tool as far as it has come.
+type call struct {
+	id, name  string
+	arguments []byte
+}
+
+// take reads an answer in one piece or an event of a stream. It reports whether it is one.
+func (r *reading) take(src []byte) bool {
+	if string(src) == "[DONE]" {
+		r.ended = r.ended || r.begun // some servers give no reason to stop
+		return true
 	}
-	switch m.Content.Kind() {
-	case '"':
-		return jsonspan.Unquote(m.Content[1 : len(m.Content)-1])
-	case '[':
-		if json.Unmarshal(m.Content, &parts, lenient) == nil {
-			for _, p := range parts {
-				out += p.Text
-			}
+	var c chunk
+	if json.Unmarshal(src, &c, lenient) != nil {
+		return false
+	}
+	if len(c.Error) > 0 && c.Error.Kind() != jsontext.KindNull {
+		p := readProblem(c.Error)
+		r.failed = p.describe(&provider.Failure{Status: http.StatusOK}, r.hide)
+		return true
+	}
+	r.model = cmp.Or(c.Model, r.model)
+	if c.Usage.Prompt > 0 {
+		r.usage = c.Usage
+	}
+	if len(c.Choices) == 0 {
+		return c.Choices != nil
+	}
+	r.begun = true
+	r.finish = cmp.Or(c.Choices[0].Finish, r.finish)
+	r.ended = r.ended || r.finish != ""
+	if p := cmp.Or(c.Choices[0].Delta, c.Choices[0].Message); p != nil {
+		r.piece(p)
+	}
+	return true
+}
+
+// piece adds a piece.
+func (r *reading) piece(p *piece) {
+	said := string(p.Text)
+	if r.heard != nil {
+		said += string(p.Refusal) // who listens reads why; a record must not contain it
+	}
+	r.text = append(r.text, said...)
+	r.refused = r.refused || p.Refusal != ""
+	r.tell(provider.Delta{Kind: decant.KindThinking, Text: string(cmp.Or(p.Thinking, p.Reasoning))})
+	r.tell(provider.Delta{Kind: decant.KindText, Text: said})
+	for _, c := range p.Calls {
+		r.call(c.Index, c.ID, c.Function.Name, string(c.Function.Arguments))
+	}
+}
+
+// maxCalls bounds the calls of one answer, whatever index a stream names.
+const maxCalls = 1000
+
+// call adds a piece of a call. Only the first piece of a call has an id and a name.
+func (r *reading) call(index *int, id, name, args string) {
+	last := len(r.calls) - 1
+	i := last
+	switch {
+	case index != nil && *index != last:
+		i = *index
+	case last < 0 || another(&r.calls[last], index, id, name):
+		i = last + 1
+	}
+	if i < 0 || i > len(r.calls) || i >= maxCalls {
+		return
+	}
+	if i == len(r.calls) {
+		id = cmp.Or(id, "call_"+rand.Text()) // some servers give none
+		r.calls = append(r.calls, call{id: id, name: name})
+	} else {
+		id, name = "", ""
+	}
+	r.calls[i].arguments = append(r.calls[i].arguments, args...)
+	r.tell(provider.Delta{Kind: decant.KindUse, ID: id, Name: name, Text: args})
+}
+
+// another reports whether a piece begins another call than the newest, which has the same index, as all have with some
+// servers, or none.
+func another(newest *call, index *int, id, name string) bool {
+	if id == "" {
+		return index == nil && name != ""
+	}
+	return id != newest.id && (index == nil || name != "")
+}
+
+// tell passes on a piece that says something.
+func (r *reading) tell(d provider.Delta) {
+	if r.heard != nil && (d.Text != "" || d.ID != "") {
+		r.heard(d)
+	}
+}
+
+// answer returns all of an answer, with content in the form of the Messages API.
+func (r *reading) answer() *provider.Answer {
+	a := &provider.Answer{
+		Model: r.model, Usage: r.usage.billed(), Text: unthought(string(r.text)), Calls: len(r.calls), Stop: stop(r.finish),
+	}
+	switch {
+	case r.refused:
+		a.Stop = "refusal"
+	case len(r.calls) > 0 && (a.Stop == "end_turn" || a.Stop == ""):
+		a.Stop = "tool_use" // some servers say "stop" behind calls
+	}
+	a.Content = content(a.Text, r.calls)
+	return a
+}
+
+// partial returns the text that came before an answer broke off. A call without its end cannot be made.
+func (r *reading) partial() *provider.Answer {
+	a := &provider.Answer{Model: r.model, Usage: r.usage.billed(), Text: string(r.text)}
+	if a.Text != "" {
+		a.Content = content(a.Text, nil)
+	}
+	return a
+}
+
+// content returns a text and calls as a JSON list of blocks.
+func content(text string, calls []call) []byte {
+	b := []byte{'['}
+	if text != "" {
+		b = append(jsonspan.AppendQuote(append(b, `{"type":"text","text":`...), text), '}')
+	}
+	for _, c := range calls {
+		if len(b) > 1 {
+			b = append(b, ',')
 		}
+		b = jsonspan.AppendQuote(append(b, `{"type":"tool_use","id":`...), c.id)
+		b = jsonspan.AppendQuote(append(b, `,"name":`...), c.name)
+		b = append(append(append(b, `,"input":`...), input(c.arguments)...), '}')
 	}
-	return out
+	return append(b, ']')
+}
+
+// input returns the arguments of a call as an object. Anything else becomes the member of one, so that the next request
+// stays legal and the tool can report what is wrong.
+func input(arguments []byte) []byte {
+	if len(arguments) == 0 {
+		return []byte(`{}`)
+	}
+	if v := jsontext.Value(arguments); v.IsValid() && v.Kind() == jsontext.KindBeginObject {
+		return arguments
+	}
+	return append(jsonspan.AppendQuote([]byte(`{"arguments":`), string(arguments)), '}')
 }
 
 // unthought returns text without the thinking that some local models put before it.
@@ -125,7 +268,7 @@ func unthought(text string) string {
 	return text
 }
 
-// stop says in the words of the Messages API why a model stopped.
+// stop translates why a model stopped into the words of the Messages API.
 func stop(finish string) string {
 	switch finish {
 	case "stop":
@@ -138,28 +281,4 @@ func stop(finish string) string {
 		return "refusal"
 	}
 	return finish
-}
-
-// unpaid are codes of status 429 that waiting does not help against.
-var unpaid = []string{"insufficient_quota", "project_spend_limit_exceeded", "organization_spend_limit_exceeded", "credit_balance_exhausted"}
-
-// refusal returns the error of an answer with another status than 200.
-func (c *Client) refusal(status int, body []byte) *provider.Failure {
-	var e struct {
-		Error struct {
-			Type    string         `json:"type"`
-			Message string         `json:"message"`
-			Code    jsontext.Value `json:"code"` // a word, or with some servers the status
-		} `json:"error"`
-	}
-	json.Unmarshal(body, &e, lenient) // what is not JSON says nothing that may be repeated
-	code := strings.Trim(string(e.Error.Code), `"`)
-	if e.Error.Code.Kind() != '"' {
-		code = ""
-	}
-	hide := c.opts.Credential.Hide
-	return &provider.Failure{
-		Status: status, Kind: hide(cmp.Or(code, e.Error.Type)), Message: cmp.Or(hide(e.Error.Message), "no reason given"),
-		Refused: slices.Contains(unpaid, code) || status >= http.StatusBadRequest && !provider.Transient(status),
-	}
 }

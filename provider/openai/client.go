@@ -1,23 +1,25 @@
-// Package openai asks models over Chat Completions, by the official SDK: OpenAI's own, and those of the servers that
-// understand it, such as llama.cpp, Ollama and vLLM.
+// Package openai asks models over Chat Completions: those of OpenAI, and those of the servers that speak the same API,
+// such as llama.cpp, Ollama and vLLM.
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/go-json-experiment/json"
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
+	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/decantdev/decant/internal/modelhttp"
+	"github.com/decantdev/decant/internal/sse"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/token"
 )
@@ -27,14 +29,13 @@ type Options struct {
 	// Base is the base URL of the API, with its version: http://127.0.0.1:11434/v1. Empty means OpenAI's own.
 	Base string
 
-	// Credential says whose calls these are. The zero value is none, for servers that want none.
+	// Credential says whose calls these are. The zero value sends none, for servers that need none.
 	Credential provider.Credential
 
 	// Transport carries the calls. Nil means http.DefaultTransport.
 	Transport http.RoundTripper
 
-	// Backoff is how long to wait before a call is tried again, where the request does not say. The zero value leaves it
-	// to the SDK.
+	// Backoff says when a failed call is made again, where the request does not say.
 	Backoff provider.Backoff
 
 	// Largest is the largest answer that is read, in bytes. Zero means 8 MB.
@@ -47,13 +48,14 @@ type Options struct {
 // defaultBase is the base URL of OpenAI's own API.
 const defaultBase = "https://api.openai.com/v1"
 
-// A Client asks models over Chat Completions. It is safe for concurrent use.
+// A Client asks models over Chat Completions. It is safe for concurrent use. A call has no time limit but that of its
+// context, since a local model may take minutes before its first word.
 type Client struct {
 	opts Options
 	own  bool // OpenAI's own API, or Microsoft's
-	sdk  sdk.Client
+	http *http.Client
 
-	blind sync.Map // models that look at no images
+	blind sync.Map // models that have refused an image
 }
 
 var (
@@ -62,33 +64,24 @@ var (
 	_ provider.Speaker = (*Client)(nil)
 )
 
-// New returns a client.
+// New returns a client. It reads nothing from the environment.
 func New(o Options) (*Client, error) {
-	if o.Base == "" {
-		o.Base = defaultBase
-	}
-	if err := provider.CheckBase(o.Base); err != nil {
+	o.Base = strings.TrimRight(cmp.Or(o.Base, defaultBase), "/")
+	if err := modelhttp.CheckBase(o.Base); err != nil {
 		return nil, err
 	}
-	if o.Largest == 0 {
-		o.Largest = 8 << 20
-	}
+	o.Largest = cmp.Or(o.Largest, 8<<20)
 	if o.Catalog == nil {
 		var err error
 		if o.Catalog, err = token.Builtin(); err != nil {
 			return nil, err
 		}
 	}
-	c := &Client{opts: o, own: isOwn(o.Base)}
-	opts := []option.RequestOption{
-		option.WithBaseURL(o.Base), option.WithHTTPClient(provider.HTTP(o.Transport, o.Credential)),
-	}
-	c.sdk = sdk.Client{Options: opts} // NewClient would add keys, headers and an address from the environment
-	return c, nil
+	return &Client{opts: o, own: isOwn(o.Base), http: modelhttp.Client(o.Transport, o.Credential)}, nil
 }
 
-// isOwn reports whether a base URL is that of OpenAI's own API or of Microsoft's, which have left old names behind that
-// other servers still need.
+// isOwn reports whether a base URL is that of OpenAI's own API or of Microsoft's, which have dropped old names that other
+// servers still need.
 func isOwn(base string) bool {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -104,14 +97,62 @@ func (c *Client) Ask(ctx context.Context, r *provider.Request) (*provider.Answer
 	if body == nil {
 		body = c.body(r)
 	}
-	wait := cmp.Or(r.Backoff, c.opts.Backoff)
-	tries := option.WithMaxRetries(wait.SDKRetries())
-	return wait.Retry(ctx, func() (*provider.Answer, error) { return c.once(ctx, body, tries) })
+	return modelhttp.Retry(ctx, cmp.Or(r.Backoff, c.opts.Backoff), func() (*provider.Answer, error) {
+		return c.complete(ctx, body, nil)
+	})
 }
 
-// Check implements provider.Checker. The list of models is what all servers have.
+// Speak implements provider.Speaker. The API has no place for thinking. Images are sent, those of results as the user's
+// (see wire.EncodeShown). No server says in advance whether a model takes images: after the first refusal of one, the turn
+// is sent with a line in the place of each image, and so are later turns of that model.
+func (c *Client) Speak(ctx context.Context, t *provider.Turn, heard func(provider.Delta)) (*provider.Answer, error) {
+	if heard == nil {
+		heard = func(provider.Delta) {}
+	}
+	model := modelOf(t)
+	_, blind := c.blind.Load(model)
+	body, err := c.translated(t, !blind)
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.speak(ctx, t, body, heard)
+	if err == nil || !bytes.Contains(body, imagePart) || !refusesImages(err) {
+		return a, err
+	}
+	if body, err = c.translated(t, false); err != nil {
+		return nil, err
+	}
+	if a, err = c.speak(ctx, t, body, heard); err == nil {
+		c.blind.Store(model, true)
+	}
+	return a, err
+}
+
+// speak sends the body of a turn, again if need be as long as nothing was heard.
+func (c *Client) speak(ctx context.Context, t *provider.Turn, body []byte, heard func(provider.Delta)) (*provider.Answer, error) {
+	return modelhttp.Retry(ctx, cmp.Or(t.Backoff, c.opts.Backoff), func() (*provider.Answer, error) {
+		any := false
+		a, err := c.complete(ctx, body, func(d provider.Delta) {
+			any = true
+			heard(d)
+		})
+		if err != nil && any {
+			err = errors.Join(provider.ErrBroken, err) // what was heard cannot be taken back
+		}
+		return a, err
+	})
+}
+
+// Check implements provider.Checker. It reads the list of models, which all servers have.
 func (c *Client) Check(ctx context.Context, model string) error {
-	src, err := c.send(ctx, http.MethodGet, "models", nil, option.WithMaxRetries(provider.Backoff{}.SDKRetries()))
+	res, err := modelhttp.Retry(ctx, provider.Backoff{}, func() (*http.Response, error) {
+		return c.send(ctx, http.MethodGet, "/models", nil)
+	})
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	src, err := c.readAll(ctx, res.Body)
 	if err != nil {
 		return err
 	}
@@ -121,7 +162,7 @@ func (c *Client) Check(ctx context.Context, model string) error {
 		} `json:"data"`
 	}
 	if json.Unmarshal(src, &list, lenient) != nil {
-		return fmt.Errorf("%w: it is no list of models; is %s the base URL, with its version?", provider.ErrBroken, c.opts.Base)
+		return c.unlike("a list of models")
 	}
 	for _, m := range list.Data {
 		if m.ID == model {
@@ -131,56 +172,98 @@ func (c *Client) Check(ctx context.Context, model string) error {
 	return fmt.Errorf("%s does not list the model %s", c.opts.Base, model)
 }
 
-// once sends a body.
-func (c *Client) once(ctx context.Context, body []byte, tries option.RequestOption) (*provider.Answer, error) {
-	src, err := c.send(ctx, http.MethodPost, "chat/completions", body, tries)
+// complete sends a body and reads the answer, which comes as a stream or in one piece as the server likes.
+func (c *Client) complete(ctx context.Context, body []byte, heard func(provider.Delta)) (*provider.Answer, error) {
+	res, err := c.send(ctx, http.MethodPost, "/chat/completions", body)
 	if err != nil {
 		return nil, err
 	}
-	return c.answer(src)
+	defer res.Body.Close()
+	r := &reading{heard: heard, hide: c.opts.Credential.Hide}
+	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "text/event-stream" {
+		return c.readStream(ctx, res.Body, r)
+	}
+	src, err := c.readAll(ctx, res.Body)
+	if err != nil {
+		return nil, err
+	}
+	switch ok := r.take(src); {
+	case r.failed != nil:
+		return r.partial(), r.failed
+	case !ok:
+		return nil, c.unlike("an answer of Chat Completions")
+	case !r.begun:
+		return r.partial(), fmt.Errorf("%w: it has no choice", provider.ErrBroken)
+	}
+	return r.answer(), nil
 }
 
-// send makes a call and returns the body of its answer. Other statuses than 200 are errors.
-func (c *Client) send(ctx context.Context, method, path string, body []byte, tries option.RequestOption) ([]byte, error) {
-	var params any
-	if body != nil {
-		params = body
+// readStream reads an answer while it comes.
+func (c *Client) readStream(ctx context.Context, body io.Reader, r *reading) (*provider.Answer, error) {
+	events := sse.Reader{Handle: func(_, data []byte) { r.take(data) }}
+	n, err := io.Copy(&events, io.LimitReader(body, c.opts.Largest+1))
+	switch {
+	case r.failed != nil:
+		return r.partial(), r.failed
+	case n > c.opts.Largest:
+		return r.partial(), c.tooLarge()
+	case !r.ended:
+		return r.partial(), c.brokeOff(ctx, errors.Join(io.ErrUnexpectedEOF, err))
 	}
-	var res *http.Response
-	err := c.sdk.Execute(ctx, method, path, params, &res, tries)
+	return r.answer(), nil
+}
+
+// send makes one call. The caller closes the body of the answer. Answers with an error status are failures.
+func (c *Client) send(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.opts.Base+path, bytes.NewReader(body))
 	if err != nil {
-		return nil, c.failure(err, res)
+		return nil, modelhttp.Unanswered(c.opts.Base, err, c.opts.Credential)
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "decant")
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, modelhttp.Unanswered(c.opts.Base, err, c.opts.Credential)
+	}
+	if res.StatusCode < http.StatusBadRequest {
+		return res, nil
 	}
 	defer res.Body.Close()
-	src, err := io.ReadAll(io.LimitReader(res.Body, c.opts.Largest+1))
+	src, err := io.ReadAll(res.Body)
+	if err != nil {
+		src = nil // the status counts without its reason
+	}
+	return nil, c.refusal(res, src)
+}
+
+// readAll reads an answer in one piece.
+func (c *Client) readAll(ctx context.Context, body io.Reader) ([]byte, error) {
+	src, err := io.ReadAll(io.LimitReader(body, c.opts.Largest+1))
 	switch {
-	case err != nil && ctx.Err() != nil:
-		return nil, fmt.Errorf("%w: it broke off: %w", provider.ErrBroken, ctx.Err())
 	case err != nil:
-		return nil, fmt.Errorf("%w: it broke off: %s", provider.ErrBroken, c.opts.Credential.Hide(err.Error()))
+		return nil, c.brokeOff(ctx, err)
 	case int64(len(src)) > c.opts.Largest:
-		return nil, fmt.Errorf("%w: it has more than %d bytes", provider.ErrBroken, c.opts.Largest)
+		return nil, c.tooLarge()
 	}
 	return src, nil
 }
 
-// failure returns an error in the place of the SDK's, which knows the request and with it the credential.
-func (c *Client) failure(err error, res *http.Response) error {
-	for _, is := range []error{context.Canceled, context.DeadlineExceeded} {
-		if errors.Is(err, is) {
-			return fmt.Errorf("ask %s: %w", c.opts.Base, is)
-		}
+func (c *Client) brokeOff(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w: it broke off: %w", provider.ErrBroken, ctx.Err())
 	}
-	if res == nil || res.StatusCode < http.StatusBadRequest {
-		return provider.Unreachable(err, c.opts.Credential)
-	}
-	body, err := io.ReadAll(res.Body) // the SDK has put back what it has read
-	if err != nil {
-		body = nil
-	}
-	f := c.refusal(res.StatusCode, body)
-	if d, err := time.ParseDuration(res.Header.Get("Retry-After") + "s"); err == nil {
-		f.After = max(0, d)
-	}
-	return f
+	return fmt.Errorf("%w: it broke off: %s", provider.ErrBroken, c.opts.Credential.Hide(err.Error()))
 }
+
+func (c *Client) tooLarge() error {
+	return fmt.Errorf("%w: it has more than %d bytes", provider.ErrBroken, c.opts.Largest)
+}
+
+func (c *Client) unlike(what string) error {
+	return fmt.Errorf("%w: it is not %s; is %s the base URL, with its version?", provider.ErrBroken, what, c.opts.Base)
+}
+
+var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))

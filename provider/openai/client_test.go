@@ -156,7 +156,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// What passes is tried again twice, as the SDK does.
+// What passes is tried again twice, as the official client does.
 func TestRetries(t *testing.T) {
 	for status, want := range map[int]int{400: 1, 401: 1, 404: 1, 408: 3, 409: 3, 429: 3, 500: 3, 503: 3} {
 		tries, h := 0, fixed(status, `{"error":{"message":"x","type":"y"}}`)

@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/provider"
@@ -49,8 +49,8 @@ func (speaks) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, erro
 	}
 	return sandbox.Answer{Blocks: []sandbox.Block{
 		{Kind: decant.KindText, Text: "I look at the two files that you name, and then I tell you."},
-		{Kind: decant.KindUse, Name: "read", Input: jsontext.Value(`{"path":"a.go"}`)},
-		{Kind: decant.KindUse, Name: "read", Input: jsontext.Value(`{"path":"b.go"}`)},
+		{Kind: decant.KindUse, Name: "read", Input: stdjson.RawMessage(`{"path":"a.go"}`)},
+		{Kind: decant.KindUse, Name: "read", Input: stdjson.RawMessage(`{"path":"b.go"}`)},
 	}}, nil
 }
 
@@ -76,9 +76,9 @@ func TestSpeak(t *testing.T) {
 		t.Errorf("answer %+v, heard %q", a, heard)
 	}
 	var blocks []struct {
-		Type  string         `json:"type"`
-		ID    string         `json:"id"`
-		Input jsontext.Value `json:"input"`
+		Type  string             `json:"type"`
+		ID    string             `json:"id"`
+		Input stdjson.RawMessage `json:"input"`
 	}
 	if err := json.Unmarshal(a.Content, &blocks); err != nil || len(blocks) != 3 || string(blocks[2].Input) != `{"path":"b.go"}` {
 		t.Fatalf("content %s, error %v", a.Content, err)
@@ -185,5 +185,74 @@ func TestSpeakReadsOddStreams(t *testing.T) {
 	}
 	if got := regexp.MustCompile(`call_\w+`).ReplaceAllString(string(a.Content), ""); err != nil || a.Stop != "tool_use" || got != want || heard[decant.KindThinking] != "Hm." {
 		t.Errorf("answer %+v, content %s, error %v", a, a.Content, err)
+	}
+}
+
+// streams returns a client of a server that answers every turn with these events.
+func streams(t *testing.T, kind string, events ...string) *openai.Client {
+	t.Helper()
+	return client(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		for _, e := range events {
+			fmt.Fprint(w, e)
+		}
+	}), openai.Options{})
+}
+
+// Servers differ in how they number calls, write arguments and text, name thinking and end a stream.
+func TestSpeakReadsOtherServers(t *testing.T) {
+	const event = "text/event-stream"
+	for name, tt := range map[string]struct {
+		kind   string
+		events []string
+		text   string
+		calls  string
+		stop   string
+	}{
+		"every call has index 0": {event, []string{
+			`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":"}}]}}]}`,
+			`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]}}]}`,
+			`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"b","function":{"name":"g","arguments":"{}"}}]},"finish_reason":"stop"}]}`,
+		}, "", `[{"type":"tool_use","id":"a","name":"f","input":{"x":1}},{"type":"tool_use","id":"b","name":"g","input":{}}]`, "tool_use"},
+		"no index, arguments as an object": {event, []string{
+			`{"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":{"x":1}}}]}}]}`,
+			`{"choices":[{"delta":{"tool_calls":[{"id":"b","function":{"name":"f","arguments":null}}]},"finish_reason":"tool_calls"}]}`,
+		}, "", `[{"type":"tool_use","id":"a","name":"f","input":{"x":1}},{"type":"tool_use","id":"b","name":"f","input":{}}]`, "tool_use"},
+		"text in parts, no reason to stop": {event, []string{
+			`{"choices":[{"delta":{"content":[{"type":"text","text":"One"}]}}]}`, `{"choices":[{"delta":{"content":" two","reasoning":"Hm."}}]}`, `[DONE]`,
+		}, "One two", `[{"type":"text","text":"One two"}]`, ""},
+		"in one piece": {"application/json", []string{
+			`{"choices":[{"message":{"content":"Here.","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"stop"}]}`,
+		}, "Here.", `[{"type":"text","text":"Here."},{"type":"tool_use","id":"a","name":"f","input":{}}]`, "tool_use"},
+	} {
+		for i := range tt.events {
+			if tt.kind == event {
+				tt.events[i] = "data: " + tt.events[i] + "\n\n"
+			}
+		}
+		heard := said{}
+		a, err := streams(t, tt.kind, tt.events...).Speak(t.Context(), turn(""), heard.hear)
+		if err != nil || a.Text != tt.text || heard[decant.KindText] != tt.text || string(a.Content) != tt.calls || a.Stop != tt.stop {
+			t.Errorf("%s: %+v, content %s, heard %q, %v", name, a, a.Content, heard, err)
+		}
+	}
+}
+
+// Servers differ in where they put an error, before an answer and in the middle of one.
+func TestServersReportErrors(t *testing.T) {
+	for _, body := range []string{
+		`{"error":{"message":"no","type":"x"}}`, `{"error":"no"}`, `{"detail":"no"}`, `[{"error":{"message":"no","code":400}}]`,
+		`{"object":"error","message":"no","type":"x","code":400}`,
+	} {
+		_, err := client(t, fixed(http.StatusBadRequest, body), openai.Options{}).Ask(t.Context(), ask())
+		if f, ok := errors.AsType[*provider.Failure](err); !ok || f.Message != "no" {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+	for _, event := range []string{`{"error":{"message":"no","type":"x"}}`, `{"error":"no"}`} {
+		_, err := streams(t, "text/event-stream", "data: "+event+"\n\n").Speak(t.Context(), turn(""), nil)
+		if f, ok := errors.AsType[*provider.Failure](err); !ok || f.Message != "no" || f.Status != http.StatusOK {
+			t.Errorf("%s: %v", event, err)
+		}
 	}
 }

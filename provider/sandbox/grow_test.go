@@ -3,6 +3,7 @@ package sandbox_test
 import (
 	"cmp"
 	"encoding/json"
+	stdjson "encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -12,7 +13,6 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/provider/sandbox"
-	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
 )
 
@@ -82,7 +82,7 @@ func (g grower) call() sandbox.Block {
 	if err != nil {
 		g.Fatal(err)
 	}
-	return sandbox.Block{Kind: decant.KindUse, ID: rapid.SampledFrom([]string{"", "call_1", "bad id", "toolu_x"}).Draw(g.T, "id"), Name: "Bash", Input: jsontext.Value(input)}
+	return sandbox.Block{Kind: decant.KindUse, ID: rapid.SampledFrom([]string{"", "call_1", "bad id", "toolu_x"}).Draw(g.T, "id"), Name: "Bash", Input: stdjson.RawMessage(input)}
 }
 
 func (g grower) system() string {

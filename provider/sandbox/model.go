@@ -2,10 +2,10 @@ package sandbox
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // A Model is what answers behind the API. It is asked once for each request that is legal; the
@@ -21,14 +21,14 @@ type Prompt struct {
 	Model     string // as the request names it
 	Session   string // the client's session id where it sends one, else its key
 	MaxTokens int
-	Thinking  decant.Thinking  // the mode in force
-	Choice    string           // type of tool_choice, empty when not given
-	Named     string           // the tool that tool_choice demands
-	OneCall   bool             // no parallel calls
-	Tools     []string         // names of those that it may call
-	Schemas   []jsontext.Value // of the arguments of Tools, one for each; nil where there is none
-	System    []string         // texts
-	Messages  []Message        // neighbours of one role merged; what a compaction left is a message of the user
+	Thinking  decant.Thinking      // the mode in force
+	Choice    string               // type of tool_choice, empty when not given
+	Named     string               // the tool that tool_choice demands
+	OneCall   bool                 // no parallel calls
+	Tools     []string             // names of those that it may call
+	Schemas   []stdjson.RawMessage // of the arguments of Tools, one for each; nil where there is none
+	System    []string             // texts
+	Messages  []Message            // neighbours of one role merged; what a compaction left is a message of the user
 }
 
 // A Message is what one role says.
@@ -40,11 +40,11 @@ type Message struct {
 // A Block is a block of a prompt or of an answer.
 type Block struct {
 	Kind   decant.Kind
-	Text   string         // of text, of thinking, and of a result all text within it
-	ID     string         // of a use and its result; in an answer empty for a fresh one
-	Name   string         // of a use
-	Input  jsontext.Value // of a use, an object; nil is an empty one
-	Redact bool           // of thinking in an answer: the client gets it encrypted
+	Text   string             // of text, of thinking, and of a result all text within it
+	ID     string             // of a use and its result; in an answer empty for a fresh one
+	Name   string             // of a use
+	Input  stdjson.RawMessage // of a use, an object; nil is an empty one
+	Redact bool               // of thinking in an answer: the client gets it encrypted
 }
 
 // An Answer is what a model says to a prompt.
@@ -126,11 +126,11 @@ func (q *request) tool(name string) *node {
 }
 
 // source returns a value as it was sent, nil for none.
-func (n *node) source() jsontext.Value {
+func (n *node) source() stdjson.RawMessage {
 	if n == nil {
 		return nil
 	}
-	return n.raw
+	return stdjson.RawMessage(n.raw)
 }
 
 // read returns a block as a model sees it.
@@ -143,7 +143,7 @@ func read(b *node) Block {
 	case "redacted_thinking":
 		return Block{Kind: decant.KindThinking, Redact: true}
 	case "tool_use":
-		return Block{Kind: decant.KindUse, ID: b.str("id"), Name: b.str("name"), Input: b.get("input").raw}
+		return Block{Kind: decant.KindUse, ID: b.str("id"), Name: b.str("name"), Input: stdjson.RawMessage(b.get("input").raw)}
 	case "tool_result":
 		out := Block{Kind: decant.KindResult, ID: b.str("tool_use_id")}
 		for _, inner := range b.get("content").blocks() {

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"cmp"
 	"context"
+	stdjson "encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,7 +11,6 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/lazyregexp"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Reader is a model that knows what it was sent and nothing else: its answer is a function of the prompt, without
@@ -303,7 +303,7 @@ func (p *Prompt) call(tool *lazyregexp.Regexp, argument string) []Block {
 }
 
 // firstString returns the name of the first property of a tool that is a string, of those it requires if it does.
-func firstString(schemas []jsontext.Value, i int) string {
+func firstString(schemas []stdjson.RawMessage, i int) string {
 	if i >= len(schemas) {
 		return "path"
 	}

@@ -2,11 +2,10 @@ package sandbox_test
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -73,7 +72,7 @@ func TestReaderAnswersFromWhatItSees(t *testing.T) {
 func TestReaderReads(t *testing.T) {
 	p := &sandbox.Prompt{
 		Tools:    []string{"search", "read_file", "fetch"},
-		Schemas:  []jsontext.Value{nil, jsontext.Value(`{"type":"object","properties":{"limit":{"type":"integer"},"file":{"type":"string"}}}`), jsontext.Value(`{"type":"object","properties":{"x":{"type":"string"},"url":{"type":"string"}},"required":["url"]}`)},
+		Schemas:  []stdjson.RawMessage{nil, stdjson.RawMessage(`{"type":"object","properties":{"limit":{"type":"integer"},"file":{"type":"string"}}}`), stdjson.RawMessage(`{"type":"object","properties":{"x":{"type":"string"},"url":{"type":"string"}},"required":["url"]}`)},
 		Messages: []sandbox.Message{userSays("Execute the prompt from search-prompt.txt and fetch https://jobs.example.com/all. What is the port?")},
 	}
 	a := readerSays(t, p)

@@ -2,13 +2,12 @@ package sandbox
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
@@ -38,7 +37,7 @@ type Rules struct {
 
 	// Input returns the arguments of the n-th call, counted from 1, of the given tool. Nil means a
 	// shell command that prints OutputKB, which suits tools called Bash or bash.
-	Input func(tool string, n int) jsontext.Value
+	Input func(tool string, n int) stdjson.RawMessage
 
 	mu       sync.Mutex
 	sessions map[string]*progress
@@ -131,7 +130,7 @@ func pick(p *Prompt) string {
 // lineBytes is about how long a line is that the shell command prints.
 const lineBytes = 52
 
-func (r *Rules) input(tool string, n int) jsontext.Value {
+func (r *Rules) input(tool string, n int) stdjson.RawMessage {
 	if r.Input != nil {
 		return r.Input(tool, n)
 	}

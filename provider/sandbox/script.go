@@ -2,11 +2,11 @@ package sandbox
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"sync"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // A Script plays the assistant side of a recorded conversation. After its last answer it says that
@@ -65,9 +65,9 @@ func recorded(b *decant.Block, used map[string]bool) Block {
 
 // arguments returns recorded arguments as an object. Tools of other APIs that take plain text get it
 // as the member "input".
-func arguments(text string) jsontext.Value {
+func arguments(text string) stdjson.RawMessage {
 	if n, err := parse([]byte(text)); err == nil && n.kind == '{' {
-		return jsontext.Value(text)
+		return stdjson.RawMessage(text)
 	}
 	return append(jsonspan.AppendQuote([]byte(`{"input":`), text), '}')
 }

@@ -3,6 +3,7 @@ package console
 import (
 	"bytes"
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -12,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"go.uber.org/goleak"
 
 	"github.com/decantdev/decant"
@@ -161,7 +161,7 @@ func text(s string) sandbox.Answer {
 }
 
 func use(name, input string) sandbox.Answer {
-	return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindUse, Name: name, Input: jsontext.Value(input)}}}
+	return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindUse, Name: name, Input: stdjson.RawMessage(input)}}}
 }
 
 // said returns all text of the last message of a prompt.

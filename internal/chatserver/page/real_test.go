@@ -38,18 +38,18 @@ func (model) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, error
 	if strings.Contains(last, "approve") && !called {
 		return sandbox.Answer{Blocks: []sandbox.Block{
 			{Kind: decant.KindText, Text: "I want to write."},
-			{Kind: decant.KindUse, ID: fmt.Sprint("toolu_", len(p.Messages)), Name: "write", Input: jsontext.Value(`{"path":"a.txt"}`)},
+			{Kind: decant.KindUse, ID: fmt.Sprint("toolu_", len(p.Messages)), Name: "write", Input: []byte(`{"path":"a.txt"}`)},
 		}}, nil
 	}
 	if strings.HasPrefix(last, "look") {
-		return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindUse, ID: fmt.Sprint("toolu_", len(p.Messages)), Name: "search", Input: jsontext.Value(`{}`)}}}, nil
+		return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindUse, ID: fmt.Sprint("toolu_", len(p.Messages)), Name: "search", Input: []byte(`{}`)}}}, nil
 	}
 	return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindText, Text: "I heard: " + last[:min(len(last), 60)]}}}, nil
 }
 
 // writes is a tool that somebody must allow.
 var writes = agent.Tool{
-	Name: "write", Description: "Writes a file.", Schema: jsontext.Value(`{"type":"object","properties":{"path":{"type":"string"}}}`), Ask: true,
+	Name: "write", Description: "Writes a file.", Schema: []byte(`{"type":"object","properties":{"path":{"type":"string"}}}`), Ask: true,
 	Preview: func(context.Context, *agent.Call) (string, error) { return "-old\n+new", nil },
 	Run: func(_ context.Context, c *agent.Call) (agent.Result, error) {
 		return agent.Result{Text: "written: " + string(c.Arguments)}, nil

@@ -23,39 +23,39 @@ type Tools struct {
 }
 
 type readArgs struct {
-	Repo   string `json:"repo,omitzero" jsonschema:"description=repository; the first one of the task unless told"`
-	Path   string `json:"path" jsonschema:"description=of the file in the repository"`
-	From   int    `json:"from,omitzero" jsonschema:"description=number of the first line; 1 unless told"`
-	To     int    `json:"to,omitzero" jsonschema:"description=number of the last line; that of the file unless told"`
-	Column int    `json:"column,omitzero" jsonschema:"description=character of the first line to begin with; for lines that were cut"`
+	Repo   string `json:"repo,omitzero" jsonschema:"repository; the first one of the task unless told"`
+	Path   string `json:"path" jsonschema:"of the file in the repository"`
+	From   int    `json:"from,omitzero" jsonschema:"number of the first line; 1 unless told"`
+	To     int    `json:"to,omitzero" jsonschema:"number of the last line; that of the file unless told"`
+	Column int    `json:"column,omitzero" jsonschema:"character of the first line to begin with; for lines that were cut"`
 }
 
 type searchArgs struct {
-	Repo    string `json:"repo,omitzero" jsonschema:"description=repository; the first one of the task unless told"`
-	Pattern string `json:"pattern" jsonschema:"description=regular expression (RE2) that is matched line by line"`
-	Path    string `json:"path,omitzero" jsonschema:"description=directory or file or pattern such as **/*.go to search in; all files unless told"`
+	Repo    string `json:"repo,omitzero" jsonschema:"repository; the first one of the task unless told"`
+	Pattern string `json:"pattern" jsonschema:"regular expression (RE2) that is matched line by line"`
+	Path    string `json:"path,omitzero" jsonschema:"directory or file or pattern such as **/*.go to search in; all files unless told"`
 }
 
 type listArgs struct {
-	Repo string `json:"repo,omitzero" jsonschema:"description=repository; the first one of the task unless told"`
-	Path string `json:"path,omitzero" jsonschema:"description=directory; the top one unless told"`
+	Repo string `json:"repo,omitzero" jsonschema:"repository; the first one of the task unless told"`
+	Path string `json:"path,omitzero" jsonschema:"directory; the top one unless told"`
 }
 
 type changesArgs struct {
-	Repo  string   `json:"repo,omitzero" jsonschema:"description=repository; the first one of the task unless told"`
-	Paths []string `json:"paths" jsonschema:"description=files; those of the stack trace first"`
+	Repo  string   `json:"repo,omitzero" jsonschema:"repository; the first one of the task unless told"`
+	Paths []string `json:"paths" jsonschema:"files; those of the stack trace first"`
 }
 
 type showArgs struct {
-	Repo string `json:"repo,omitzero" jsonschema:"description=repository; the first one of the task unless told"`
-	SHA  string `json:"sha" jsonschema:"description=of the commit; at least seven digits"`
-	Path string `json:"path,omitzero" jsonschema:"description=one file of it; all of them unless told"`
+	Repo string `json:"repo,omitzero" jsonschema:"repository; the first one of the task unless told"`
+	SHA  string `json:"sha" jsonschema:"of the commit; at least seven digits"`
+	Path string `json:"path,omitzero" jsonschema:"one file of it; all of them unless told"`
 }
 
 type ownerArgs struct {
-	Repo string `json:"repo,omitzero" jsonschema:"description=repository; the first one of the task unless told"`
-	Path string `json:"path" jsonschema:"description=of the file"`
-	Line int    `json:"line,omitzero" jsonschema:"description=number of the line in question"`
+	Repo string `json:"repo,omitzero" jsonschema:"repository; the first one of the task unless told"`
+	Path string `json:"path" jsonschema:"of the file"`
+	Line int    `json:"line,omitzero" jsonschema:"number of the line in question"`
 }
 
 // Tools returns read_file, search_code, list_directory, recent_changes, show_change and who_owns. All of them only read. What they return is never

@@ -17,7 +17,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"github.com/decantdev/decant/internal/lazyregexp"
-	"github.com/decantdev/decant/provider"
+	"github.com/decantdev/decant/internal/modelhttp"
 )
 
 // Slack is where messages go: a bot, which can answer in threads and look what it has sent, or an incoming webhook, which can do neither.
@@ -35,7 +35,7 @@ func Bot(token, base string, via http.RoundTripper) (*Slack, error) {
 	client := &http.Client{Transport: via, Timeout: timeOfCall, CheckRedirect: stay}
 	options := []slack.Option{slack.OptionHTTPClient(client), slack.OptionLog(log.New(io.Discard, "", 0))}
 	if base != "" {
-		if err := provider.CheckBase(base); err != nil {
+		if err := modelhttp.CheckBase(base); err != nil {
 			return nil, fmt.Errorf("SLACK_API_URL: %w", err)
 		}
 		options = append(options, slack.OptionAPIURL(strings.TrimSuffix(base, "/")+"/"))
@@ -45,7 +45,7 @@ func Bot(token, base string, via http.RoundTripper) (*Slack, error) {
 
 // Webhook returns Slack for the address of an incoming webhook.
 func Webhook(address string, via http.RoundTripper) (*Slack, error) {
-	if err := provider.CheckBase(address); err != nil {
+	if err := modelhttp.CheckBase(address); err != nil {
 		return nil, errors.New("SLACK_WEBHOOK_URL is not the https address of an incoming webhook")
 	}
 	return &Slack{webhook: address, client: &http.Client{Transport: via, Timeout: timeOfCall, CheckRedirect: stay}}, nil

@@ -2,6 +2,7 @@ package investigate
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -231,7 +232,7 @@ func again(ctx context.Context, tools []agent.Tool, s *agent.Session) error {
 			if b.Type != "tool_use" || i < 0 {
 				continue
 			}
-			call := &agent.Call{ID: b.ID, Tool: b.Name, Arguments: b.Input, Progress: func(string) {}}
+			call := &agent.Call{ID: b.ID, Tool: b.Name, Arguments: stdjson.RawMessage(b.Input), Progress: func(string) {}}
 			if _, err := tools[i].Run(ctx, call); ctx.Err() != nil {
 				return err // that a call fails is nothing new
 			}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/decantdev/decant/internal/modelhttp"
 	"github.com/decantdev/decant/internal/pace"
 	"github.com/decantdev/decant/provider"
 )
@@ -55,7 +56,7 @@ func (f *failure) Unwrap() error { return f.err }
 // ask makes a call, again where that may help, and returns the answer. request makes the call's request each time. check says what is wrong
 // with an answer whose status is 200, nil: nothing.
 func (s *service) ask(ctx context.Context, request func(context.Context) (*http.Request, error), check func([]byte) error) ([]byte, http.Header, error) {
-	if err := provider.CheckBase(s.base); err != nil {
+	if err := modelhttp.CheckBase(s.base); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", s.name, err)
 	}
 	for try := 1; ; try++ {
@@ -92,7 +93,7 @@ func (s *service) try(ctx context.Context, request func(context.Context) (*http.
 		return nil, nil, err
 	}
 	req.Header.Set("User-Agent", "decant")
-	res, err := provider.HTTP(s.via, s.who).Do(req)
+	res, err := modelhttp.Client(s.via, s.who).Do(req)
 	if err != nil {
 		if full, ok := errors.AsType[*pace.LimitError](err); ok {
 			return nil, nil, full

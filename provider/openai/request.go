@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -13,7 +14,43 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// translated returns a turn as a request of Chat Completions whose answer comes as a stream. Without images, a line stands in the place of each.
+// body returns a request for one answer, without tools.
+func (c *Client) body(r *provider.Request) []byte {
+	b := append(jsonspan.AppendQuote([]byte(`{"model":`), r.Model), c.limit()...)
+	b = strconv.AppendInt(b, int64(r.MaxTokens), 10)
+	if m, _ := c.opts.Catalog.Lookup(r.Model); r.Cool && (!c.own || m.TakesTemperature()) {
+		b = append(b, `,"temperature":0`...)
+	}
+	b = append(b, `,"messages":[`...)
+	if r.System != "" {
+		b = append(jsonspan.AppendQuote(append(b, `{"role":"system","content":`...), r.System), "},"...)
+	}
+	b = jsonspan.AppendQuote(append(b, `{"role":"user","content":`...), r.Prompt)
+	return append(b, `}]}`...)
+}
+
+// newLimit is how OpenAI's own API writes the limit of an answer. Other servers keep the old name.
+const newLimit = `,"max_completion_tokens":`
+
+// limit returns how the server writes the limit of an answer.
+func (c *Client) limit() string {
+	if c.own {
+		return newLimit
+	}
+	return `,"max_tokens":`
+}
+
+// modelOf returns the model of a turn; empty where it names none.
+func modelOf(t *provider.Turn) string {
+	var asked struct {
+		Model string `json:"model"`
+	}
+	_ = json.Unmarshal(t.Body, &asked, lenient) // translated refuses what is not a request
+	return asked.Model
+}
+
+// translated returns a turn as a request of Chat Completions whose answer comes as a stream. Without images, each is
+// replaced by a line of text.
 func (c *Client) translated(t *provider.Turn, images bool) ([]byte, error) {
 	d, err := wire.ParseAs(wire.Anthropic, t.Body)
 	if err != nil {
@@ -28,7 +65,7 @@ func (c *Client) translated(t *provider.Turn, images bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b = bytes.Replace(b, []byte(newLimit), []byte(c.limit()), 1) // it stands before all text
+	b = bytes.Replace(b, []byte(newLimit), []byte(c.limit()), 1) // the first one is before all text
 	var asked struct {
 		Stream      jsontext.Value `json:"stream"`
 		Temperature jsontext.Value `json:"temperature"`

@@ -1,4 +1,4 @@
-package provider
+package owncalls
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 )
 
@@ -102,7 +103,7 @@ func (m *meter) count(tenant string, most store.Money, spare bool) (*entry, erro
 	}
 	c.forget(now)
 	if now.Before(c.rest) {
-		return nil, fmt.Errorf("%w: none until %s", ErrResting, c.rest.UTC().Format("15:04 UTC"))
+		return nil, fmt.Errorf("%w: none until %s", provider.ErrResting, c.rest.UTC().Format("15:04 UTC"))
 	}
 	limits := m.cap
 	if spare {
@@ -112,7 +113,7 @@ func (m *meter) count(tenant string, most store.Money, spare bool) (*entry, erro
 		if len(c.calls) > 0 && !spare { // it is not this one alone
 			c.rest = now.Add(m.cap.Rest)
 		}
-		return nil, fmt.Errorf("%w of %s", ErrResting, why)
+		return nil, fmt.Errorf("%w of %s", provider.ErrResting, why)
 	}
 	e := &entry{now, most}
 	c.calls = append(c.calls, e)

@@ -1,4 +1,4 @@
-package provider_test
+package owncalls_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 )
@@ -20,8 +21,8 @@ func (h holder) Ask(context.Context, *provider.Request) (*provider.Answer, error
 	return &provider.Answer{Text: h.whose}, nil
 }
 
-func wallet() *provider.Wallet {
-	return provider.NewWallet(func(base string, c provider.Credential, betas []string) (provider.Client, error) {
+func wallet() *owncalls.Wallet {
+	return owncalls.NewWallet(func(base string, c provider.Credential, betas []string) (provider.Client, error) {
 		h := http.Header{}
 		c.Set(h)
 		return holder{strings.Join([]string{base, h.Get("X-Api-Key"), h.Get("Authorization"), strings.Join(betas, "+")}, " ")}, nil
@@ -29,7 +30,7 @@ func wallet() *provider.Wallet {
 }
 
 // whose returns the credential that calls about a conversation are made with, empty when there is none.
-func whose(t *testing.T, w *provider.Wallet, k store.Key, upstream string) string {
+func whose(t *testing.T, w *owncalls.Wallet, k store.Key, upstream string) string {
 	t.Helper()
 	a := w.Account(provider.Cause{Conversation: k, Upstream: upstream})
 	if a == nil {

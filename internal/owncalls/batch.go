@@ -1,4 +1,4 @@
-package provider
+package owncalls
 
 import (
 	"context"
@@ -10,12 +10,16 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 )
 
+// ErrNoBatches means that the account has no client that makes batches.
+var ErrNoBatches = errors.New("this provider has no batches that Decant knows")
+
 // Submit makes a batch of own calls, if it may be made: it counts as one call, and as much money is held back as all of it may cost. Until it is
 // settled it is booked at that. The cause names no upstream; a batch goes to the configured account.
-func (c *Caller) Submit(ctx context.Context, cause Cause, items []BatchItem) (*Batch, error) {
+func (c *Caller) Submit(ctx context.Context, cause provider.Cause, items []provider.BatchItem) (*provider.Batch, error) {
 	x, maker, err := c.batch(cause)
 	if err != nil {
 		return nil, err
@@ -31,7 +35,7 @@ func (c *Caller) Submit(ctx context.Context, cause Cause, items []BatchItem) (*B
 	defer c.release(x)
 	b, err := maker.Submit(ctx, items)
 	if err != nil {
-		if errors.Is(err, ErrRefused) {
+		if errors.Is(err, provider.ErrRefused) {
 			c.meter.leave(x.entry, 0)
 		}
 		return nil, fmt.Errorf("batch for %s: %w", cause.Purpose, err)
@@ -40,7 +44,7 @@ func (c *Caller) Submit(ctx context.Context, cause Cause, items []BatchItem) (*B
 }
 
 // Found books a batch whose Submit has failed although its provider has taken it.
-func (c *Caller) Found(ctx context.Context, cause Cause, id string, items []BatchItem) error {
+func (c *Caller) Found(ctx context.Context, cause provider.Cause, id string, items []provider.BatchItem) error {
 	x, _, err := c.batch(cause)
 	if err != nil {
 		return err
@@ -49,7 +53,9 @@ func (c *Caller) Found(ctx context.Context, cause Cause, id string, items []Batc
 }
 
 // Settle books what a batch has cost in place of what it was booked at. To do it again changes nothing.
-func (c *Caller) Settle(ctx context.Context, cause Cause, id string, items []BatchItem, results []BatchResult) error {
+func (c *Caller) Settle(
+	ctx context.Context, cause provider.Cause, id string, items []provider.BatchItem, results []provider.BatchResult,
+) error {
 	x, _, err := c.batch(cause)
 	if err != nil {
 		return err
@@ -71,12 +77,12 @@ func (c *Caller) Settle(ctx context.Context, cause Cause, id string, items []Bat
 }
 
 // batch returns a call that stands for a batch, and who makes batches.
-func (c *Caller) batch(cause Cause) (*call, Batcher, error) {
+func (c *Caller) batch(cause provider.Cause) (*call, provider.Batcher, error) {
 	account := c.opts.Account
 	if account == nil {
-		return nil, nil, fmt.Errorf("batch for %s: %w", cause.Purpose, ErrNoCredential)
+		return nil, nil, fmt.Errorf("batch for %s: %w", cause.Purpose, provider.ErrNoCredential)
 	}
-	maker, ok := account.Client.(Batcher)
+	maker, ok := account.Client.(provider.Batcher)
 	if !ok {
 		return nil, nil, fmt.Errorf("batch for %s: %w", cause.Purpose, ErrNoBatches)
 	}
@@ -84,15 +90,17 @@ func (c *Caller) batch(cause Cause) (*call, Batcher, error) {
 }
 
 // modelOf returns the id of the model that an item is for.
-func (x *call) modelOf(item *BatchItem) string { return jsonspan.MemberText(item.Body, "model") }
+func (x *call) modelOf(item *provider.BatchItem) string {
+	return jsonspan.MemberText(item.Body, "model")
+}
 
 // atMost returns what items may use at most, by model.
-func (x *call) atMost(items []BatchItem) map[string]decant.Usage {
+func (x *call) atMost(items []provider.BatchItem) map[string]decant.Usage {
 	out := map[string]decant.Usage{}
 	for i := range items {
 		name := x.modelOf(&items[i])
 		x.model, _ = x.c.opts.Catalog.Lookup(name)
-		x.request = Request{Model: name, Body: items[i].Body}
+		x.request = provider.Request{Model: name, Body: items[i].Body}
 		out[name] = out[name].Add(x.mostUsage())
 	}
 	return out

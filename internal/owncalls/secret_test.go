@@ -1,4 +1,4 @@
-package provider_test
+package owncalls_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/openai"
@@ -47,7 +48,7 @@ func echo(status int, kind string) http.Handler {
 // Whatever a provider repeats of what it was sent, no key is in an error, a line of the log, a metric or the ledger.
 func TestNoKeyIsRepeated(t *testing.T) {
 	var account *provider.Account
-	w := newWorld(t, func(_ *world, o *provider.Options) {
+	w := newWorld(t, func(_ *world, o *owncalls.Options) {
 		o.Account, o.Cap.Calls = nil, -1
 		o.Accounts = func(provider.Cause) *provider.Account { return account }
 	})

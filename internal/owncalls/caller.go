@@ -1,4 +1,7 @@
-package provider
+// Package owncalls makes Decant's own calls of models: for records, for memories, for the provider's cache. A Caller decides
+// whether a call may be made and with whose credential, holds back what it may cost, makes it and books it. A Wallet
+// remembers the credentials of clients for calls about their own conversations.
+package owncalls
 
 import (
 	"context"
@@ -6,36 +9,25 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
 
-// An Account is a client with a credential, and what it may be asked for.
-type Account struct {
-	Client   Client
-	Upstream string // base URL that it calls
-	Model    string // that it asks where a request names none
-
-	// Shared says that the provider keeps one prompt cache for this account and for the clients of Upstream, as it does for keys of one
-	// workspace. Only then it is asked to go on from what a client has sent: with another key that costs the whole
-	// prompt once more.
-	Shared bool
-}
-
 // Options configures a Caller. It needs a Ledger and an Account or Accounts.
 type Options struct {
 	// Account has the credential that was configured for own calls. Nil means that there is none.
-	Account *Account
+	Account *provider.Account
 
 	// Accounts returns the account of the client that holds a conversation, for calls about that conversation and no
 	// other; nil when it is not known. Nil means that it never is.
-	Accounts func(Cause) *Account
+	Accounts func(provider.Cause) *provider.Account
 
 	// Cap limits the calls of each tenant.
 	Cap Cap
@@ -56,7 +48,7 @@ type Options struct {
 	Catalog *token.Catalog
 
 	// Made is told of each call that was asked for, when it has ended. It has no content. Nil means that nobody is.
-	Made func(Call)
+	Made func(provider.Call)
 
 	// Logger gets a line for each call. Nil means that nothing is logged.
 	Logger *slog.Logger
@@ -68,16 +60,6 @@ type Options struct {
 // A Ledger is where own calls are booked; a store is one.
 type Ledger interface {
 	Book(ctx context.Context, k store.Key, spends []store.Spend) error
-}
-
-// A Call is what became of an own call.
-type Call struct {
-	Cause
-	Model   string // as the catalogue names it
-	Outcome string // "answered", "unusable", "refused", "failed", "resting", "budget", "no credential"
-	Usage   decant.Usage
-	Cost    store.Money
-	Took    time.Duration
 }
 
 // A Caller makes own calls: it finds out with whose credential, holds back money for them, and books what they cost. It is
@@ -94,7 +76,7 @@ type Caller struct {
 	owed []debt // calls that could not be booked
 }
 
-var _ Asker = (*Caller)(nil)
+var _ provider.Asker = (*Caller)(nil)
 
 // NewCaller returns a caller.
 func NewCaller(o Options) (*Caller, error) {
@@ -114,7 +96,7 @@ func NewCaller(o Options) (*Caller, error) {
 		o.Now = time.Now
 	}
 	if o.Made == nil {
-		o.Made = func(Call) {}
+		o.Made = func(provider.Call) {}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -124,10 +106,10 @@ func NewCaller(o Options) (*Caller, error) {
 }
 
 // Ask implements Asker. Where the answer is of no use, there is an error and no answer, but it is booked.
-func (c *Caller) Ask(ctx context.Context, cause Cause, r *Request) (*Answer, error) {
+func (c *Caller) Ask(ctx context.Context, cause provider.Cause, r *provider.Request) (*provider.Answer, error) {
 	x := &call{c: c, cause: cause, begun: c.opts.Now()}
 	err := x.admit(ctx, r)
-	var a *Answer
+	var a *provider.Answer
 	if err == nil {
 		a, err = x.ask(ctx)
 	}
@@ -140,8 +122,8 @@ func (c *Caller) Ask(ctx context.Context, cause Cause, r *Request) (*Answer, err
 
 // account returns the account that a request is made with. What goes on from a client's own request goes to the provider
 // of that client, and with its credential if that is known: there alone the prompt is in the cache.
-func (c *Caller) account(cause Cause, r *Request) (*Account, error) {
-	own := func() *Account {
+func (c *Caller) account(cause provider.Cause, r *provider.Request) (*provider.Account, error) {
+	own := func() *provider.Account {
 		if c.opts.Accounts == nil {
 			return nil
 		}
@@ -157,5 +139,10 @@ func (c *Caller) account(cause Cause, r *Request) (*Account, error) {
 	if conf != nil && (cause.Upstream == "" || conf.Shared && sameBase(cause.Upstream, conf.Upstream)) {
 		return conf, nil
 	}
-	return nil, ErrNoCredential
+	return nil, provider.ErrNoCredential
+}
+
+// sameBase reports whether two base URLs name the same provider.
+func sameBase(a, b string) bool {
+	return strings.EqualFold(strings.TrimRight(a, "/"), strings.TrimRight(b, "/"))
 }

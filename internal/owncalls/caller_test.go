@@ -1,4 +1,4 @@
-package provider_test
+package owncalls_test
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/internal/logtest"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -33,7 +34,7 @@ func (s says) Answer(context.Context, *sandbox.Prompt) (sandbox.Answer, error) {
 
 // A world is a caller with a database, whose configured account is a sandbox on loopback.
 type world struct {
-	*provider.Caller
+	*owncalls.Caller
 	t       *testing.T
 	db      *sqlite.DB
 	sandbox *sandbox.Server
@@ -46,7 +47,7 @@ type world struct {
 
 const ownKey = "sk-ant-own-0123456789"
 
-func newWorld(t *testing.T, change func(*world, *provider.Options)) *world {
+func newWorld(t *testing.T, change func(*world, *owncalls.Options)) *world {
 	t.Helper()
 	w := &world{t: t, sandbox: sandbox.New(sandbox.Options{Model: says("It is so.")})}
 	w.now.Store(time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC).UnixNano())
@@ -55,7 +56,7 @@ func newWorld(t *testing.T, change func(*world, *provider.Options)) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.db.Close() })
-	o := provider.Options{
+	o := owncalls.Options{
 		Account: w.account(w.sandbox, ownKey), Ledger: w.db, Now: func() time.Time { return time.Unix(0, w.now.Load()) },
 		Made: func(c provider.Call) {
 			w.mu.Lock()
@@ -71,7 +72,7 @@ func newWorld(t *testing.T, change func(*world, *provider.Options)) *world {
 	if change != nil {
 		change(w, &o)
 	}
-	if w.Caller, err = provider.NewCaller(o); err != nil {
+	if w.Caller, err = owncalls.NewCaller(o); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -133,7 +134,7 @@ func TestWhatIsRefusedIsNotAskedAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var calls atomic.Int32
-			w := newWorld(t, func(w *world, o *provider.Options) {
+			w := newWorld(t, func(w *world, o *owncalls.Options) {
 				o.Account = w.account(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
 					calls.Add(1)
 					rw.WriteHeader(tc.status)
@@ -251,7 +252,7 @@ func TestTheCapOfRate(t *testing.T) {
 
 // Calls that keep a cache warm take half of the cap at most, and are no reason to make none for a while.
 func TestWhatKeepsWarmLeavesRoom(t *testing.T) {
-	w := newWorld(t, func(_ *world, o *provider.Options) { o.Cap = provider.Cap{Calls: 4, Hour: -1, Day: -1} })
+	w := newWorld(t, func(_ *world, o *owncalls.Options) { o.Cap = owncalls.Cap{Calls: 4, Hour: -1, Day: -1} })
 	ask := func(p provider.Purpose) error {
 		c := about("c")
 		c.Purpose = p
@@ -276,7 +277,7 @@ func TestWhatKeepsWarmLeavesRoom(t *testing.T) {
 // A cap of cost counts what calls under way may cost, so that calls side by side cannot exceed it together.
 func TestTheCapOfCost(t *testing.T) {
 	const each = 0.0101 // 2,000 tokens of output at $5 for a million, and a little for the prompt
-	w := newWorld(t, func(_ *world, o *provider.Options) { o.Cap = provider.Cap{Calls: -1, Hour: 5 * each, Day: -1} })
+	w := newWorld(t, func(_ *world, o *owncalls.Options) { o.Cap = owncalls.Cap{Calls: -1, Hour: 5 * each, Day: -1} })
 	var made, rested atomic.Int32
 	var work sync.WaitGroup
 	start := make(chan struct{})
@@ -307,7 +308,7 @@ func TestTheCapOfCost(t *testing.T) {
 func TestBudgetsHoldForOwnCalls(t *testing.T) {
 	for name, of := range map[string]bool{"of all": false, "of a tenant": true} {
 		limit := budget.Budget{Per: "day", Tokens: 1000}
-		w := newWorld(t, func(w *world, o *provider.Options) {
+		w := newWorld(t, func(w *world, o *owncalls.Options) {
 			o.Purse, o.Cap.Calls = budget.NewPurse(w.db, o.Now, slog.New(slog.DiscardHandler)), -1
 			if of {
 				o.Of = func(string) []budget.Budget { return []budget.Budget{limit} }
@@ -344,7 +345,7 @@ func TestWhoseCredential(t *testing.T) {
 	own := sandbox.New(sandbox.Options{Model: says("Mine."), Keys: []string{"sk-client"}})
 	known := true
 	var conf *provider.Account
-	w := newWorld(t, func(w *world, o *provider.Options) {
+	w := newWorld(t, func(w *world, o *owncalls.Options) {
 		conf = o.Account
 		theirs := w.account(own, "sk-client")
 		o.Accounts = func(c provider.Cause) *provider.Account {
@@ -396,7 +397,7 @@ func TestWhoseCredential(t *testing.T) {
 // A call that could not be booked is booked with the next one.
 func TestTheLedgerCatchesUp(t *testing.T) {
 	l := &broken{}
-	w := newWorld(t, func(w *world, o *provider.Options) { l.to, o.Ledger = w.db, l })
+	w := newWorld(t, func(w *world, o *owncalls.Options) { l.to, o.Ledger = w.db, l })
 	l.fails.Store(true)
 	for range 3 {
 		if _, err := w.Ask(t.Context(), about("c"), prompt()); err != nil {
@@ -417,7 +418,7 @@ func TestTheLedgerCatchesUp(t *testing.T) {
 
 // broken is a ledger that can fail.
 type broken struct {
-	to    provider.Ledger
+	to    owncalls.Ledger
 	fails atomic.Bool
 }
 
@@ -431,8 +432,8 @@ func (b *broken) Book(ctx context.Context, k store.Key, spends []store.Spend) er
 // A call that runs out of time counts towards the cap at the most that it may have cost, and is not in the ledger: nothing was
 // reported of it.
 func TestACallWithoutReport(t *testing.T) {
-	w := newWorld(t, func(_ *world, o *provider.Options) {
-		o.Timeout, o.Cap = 20*time.Millisecond, provider.Cap{Hour: 0.0007}
+	w := newWorld(t, func(_ *world, o *owncalls.Options) {
+		o.Timeout, o.Cap = 20*time.Millisecond, owncalls.Cap{Hour: 0.0007}
 	})
 	w.sandbox.Inject(sandbox.Fault{Kind: sandbox.FaultStall})
 	if _, err := w.Ask(t.Context(), about("c"), prompt()); !errors.Is(err, context.DeadlineExceeded) {
@@ -448,7 +449,7 @@ func TestACallWithoutReport(t *testing.T) {
 
 // An answer of which its server reports no usage is booked as estimated.
 func TestAnAnswerWithoutUsage(t *testing.T) {
-	w := newWorld(t, func(w *world, o *provider.Options) {
+	w := newWorld(t, func(w *world, o *owncalls.Options) {
 		o.Account = w.account(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(w, `{"content":[{"type":"text","text":"It is so, and not otherwise."}],"stop_reason":"end_turn"}`)

@@ -1,4 +1,4 @@
-package provider
+package owncalls
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -19,19 +20,19 @@ import (
 // A call is an own call while it is made.
 type call struct {
 	c       *Caller
-	cause   Cause
+	cause   provider.Cause
 	begun   time.Time
-	account *Account
-	request Request // with its model
+	account *provider.Account
+	request provider.Request // with its model
 	model   token.Model
 	entry   *entry
 	held    *budget.Reservation
-	answer  *Answer // as far as it is known, with an error too
+	answer  *provider.Answer // as far as it is known, with an error too
 	spend   store.Spend
 }
 
 // admit finds out whether the call may be made, and holds back what it may cost.
-func (x *call) admit(ctx context.Context, r *Request) (err error) {
+func (x *call) admit(ctx context.Context, r *provider.Request) (err error) {
 	if x.account, err = x.c.account(x.cause, r); err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func (x *call) admit(ctx context.Context, r *Request) (err error) {
 	x.model = x.model.For(r.Betas)
 	most := x.most()
 	enter := x.c.meter.enter
-	if x.cause.Purpose == ForCache {
+	if x.cause.Purpose == provider.ForCache {
 		enter = x.c.meter.spare
 	}
 	if x.entry, err = enter(x.cause.Conversation.Tenant, most.Money); err != nil {
@@ -77,7 +78,7 @@ func (x *call) hold(ctx context.Context, most budget.Amount) error {
 }
 
 // ask makes the call and books it.
-func (x *call) ask(ctx context.Context) (a *Answer, err error) {
+func (x *call) ask(ctx context.Context) (a *provider.Answer, err error) {
 	limited, cancel := context.WithTimeout(ctx, x.c.opts.Timeout)
 	defer cancel()
 	defer func() { x.book(ctx, err) }()
@@ -143,7 +144,10 @@ func (x *call) price(u decant.Usage) store.Money {
 
 // tell says what has become of the call.
 func (x *call) tell(err error) {
-	made := Call{x.cause, x.model.ID, outcome(err), x.spend.Usage, x.spend.Cost, x.c.opts.Now().Sub(x.begun)}
+	made := provider.Call{
+		Cause: x.cause, Model: x.model.ID, Outcome: outcome(err), Usage: x.spend.Usage, Cost: x.spend.Cost,
+		Took: x.c.opts.Now().Sub(x.begun),
+	}
 	level, args := slog.LevelInfo, []any{
 		slog.String("purpose", string(x.cause.Purpose)), slog.String("conversation", x.cause.Conversation.ID),
 		slog.String("model", made.Model), slog.Int("prompt_tokens", made.Usage.Prompt()), slog.Int("output_tokens", made.Usage.Output),
@@ -152,7 +156,7 @@ func (x *call) tell(err error) {
 	if err != nil {
 		level, args = slog.LevelWarn, append(args, slog.Any("error", err))
 	}
-	if x.cause.Purpose == ForCache && (errors.Is(err, ErrNoCredential) || errors.Is(err, ErrResting)) {
+	if x.cause.Purpose == provider.ForCache && (errors.Is(err, provider.ErrNoCredential) || errors.Is(err, provider.ErrResting)) {
 		level = slog.LevelDebug // it is as it should be: with a client's credential nothing is kept warm for long
 	}
 	x.c.opts.Logger.Log(context.Background(), level, "own call", args...)
@@ -165,15 +169,15 @@ func outcome(err error) string {
 	switch {
 	case err == nil:
 		return "answered"
-	case errors.Is(err, ErrResting):
+	case errors.Is(err, provider.ErrResting):
 		return "resting"
 	case errors.As(err, &over):
 		return "budget"
-	case errors.Is(err, ErrNoCredential):
+	case errors.Is(err, provider.ErrNoCredential):
 		return "no credential"
-	case errors.Is(err, ErrRefused):
+	case errors.Is(err, provider.ErrRefused):
 		return "refused"
-	case errors.Is(err, ErrBroken):
+	case errors.Is(err, provider.ErrBroken):
 		return "unusable"
 	}
 	return "failed"

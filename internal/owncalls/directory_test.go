@@ -1,4 +1,4 @@
-package provider_test
+package owncalls_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
@@ -42,7 +43,7 @@ func (unbooked) Book(context.Context, store.Key, []store.Spend) error {
 func TestWhatAProviderTells(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &lister{says: []token.Facts{{ID: "claude-opus-9", Window: 3_000_000, Threshold: token.Can}, {ID: "claude-opus-4-6-20260205", Editing: token.Cannot}}}
-		c, err := provider.NewCaller(provider.Options{Account: &provider.Account{Client: l, Upstream: "https://api.anthropic.com"}, Ledger: unbooked{}, Logger: slog.New(slog.DiscardHandler)})
+		c, err := owncalls.NewCaller(owncalls.Options{Account: &provider.Account{Client: l, Upstream: "https://api.anthropic.com"}, Ledger: unbooked{}, Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package provider
+package owncalls
 
 import (
 	"net/http"
@@ -7,13 +7,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 )
 
 // A Wallet remembers the credentials of clients, each for the conversation that it was sent with: in memory, and until
 // nothing was sent for a while. It is safe for concurrent use. It prints as "[redacted]".
 type Wallet struct {
-	open func(base string, c Credential, betas []string) (Client, error)
+	open func(base string, c provider.Credential, betas []string) (provider.Client, error)
 	life time.Duration
 
 	mu    sync.Mutex
@@ -24,7 +25,7 @@ type Wallet struct {
 // A card is a client's credential at the provider that has accepted it.
 type card struct {
 	upstream   string
-	credential Credential
+	credential provider.Credential
 	betas      []string // without which the provider does not take the credential
 	used       time.Time
 }
@@ -37,13 +38,13 @@ const mostCards = 10_000
 
 // NewWallet returns an empty wallet. open makes clients for the accounts; betas are those without which the credential is
 // not taken.
-func NewWallet(open func(base string, c Credential, betas []string) (Client, error)) *Wallet {
+func NewWallet(open func(base string, c provider.Credential, betas []string) (provider.Client, error)) *Wallet {
 	return &Wallet{open: open, life: walletLife, cards: map[store.Key]*card{}}
 }
 
 // Keep remembers the credential of a request that the provider at base has accepted. A conversation without an id has none.
 func (w *Wallet) Keep(k store.Key, base string, h http.Header) {
-	c, known := Taken(h)
+	c, known := provider.Taken(h)
 	if !known || k.ID == "" || base == "" {
 		return
 	}
@@ -72,7 +73,7 @@ func bound(h http.Header) (out []string) {
 
 // Account returns the account of the client that holds a conversation, for Options.Accounts: nil when nothing was heard of it
 // for a while, or when the conversation is held with another provider than the credential was sent to.
-func (w *Wallet) Account(c Cause) *Account {
+func (w *Wallet) Account(c provider.Cause) *provider.Account {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	k := w.cards[c.Conversation]
@@ -83,7 +84,7 @@ func (w *Wallet) Account(c Cause) *Account {
 	if err != nil {
 		return nil
 	}
-	return &Account{Client: client, Upstream: k.upstream}
+	return &provider.Account{Client: client, Upstream: k.upstream}
 }
 
 // sweep forgets the credentials whose time is over.
@@ -115,4 +116,4 @@ func (w *Wallet) Empty() {
 }
 
 // String returns "[redacted]".
-func (w *Wallet) String() string { return redacted }
+func (w *Wallet) String() string { return "[redacted]" }

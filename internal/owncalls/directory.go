@@ -1,4 +1,4 @@
-package provider
+package owncalls
 
 import (
 	"context"
@@ -6,13 +6,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/token"
 )
-
-// A Lister says what its provider tells about the models that there are. It costs nothing. The client of package anthropic is one.
-type Lister interface {
-	Models(ctx context.Context) ([]token.Facts, error)
-}
 
 // How long what was read of the models counts, how long after a failure it is read again, and how long reading it may take.
 const (
@@ -37,7 +33,7 @@ func (c *Caller) Told(upstream, id string) (token.Facts, bool) {
 	if a == nil || !sameBase(upstream, a.Upstream) {
 		return token.Facts{}, false
 	}
-	l, ok := a.Client.(Lister)
+	l, ok := a.Client.(provider.Lister)
 	if !ok {
 		return token.Facts{}, false
 	}
@@ -57,7 +53,7 @@ func (c *Caller) Told(upstream, id string) (token.Facts, bool) {
 }
 
 // list reads what a provider tells about its models. What fails is tried again later.
-func (c *Caller) list(l Lister) {
+func (c *Caller) list(l provider.Lister) {
 	ctx, cancel := context.WithTimeout(context.Background(), factsTime)
 	defer cancel()
 	all, err := l.Models(ctx)

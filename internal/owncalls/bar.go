@@ -1,4 +1,4 @@
-package provider
+package owncalls
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/decantdev/decant/provider"
 )
 
 // A bar keeps the configured account from asking again and again for what its provider refuses whatever is asked: with a credential that it
@@ -34,7 +36,7 @@ func (b *bar) refuses(model string, now time.Time) error {
 
 // note learns from how a call has ended, for so long.
 func (b *bar) note(model string, err error, until time.Time) {
-	f := (*Failure)(nil)
+	f := (*provider.Failure)(nil)
 	if !errors.As(err, &f) {
 		return
 	}

@@ -1,4 +1,4 @@
-package provider
+package owncalls
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -52,7 +53,7 @@ func (x *call) usage(err error) (u decant.Usage) {
 // mayHaveCost reports whether a call of which no usage was reported may cost something all the same: its time ran out
 // while the model was at work.
 func (x *call) mayHaveCost(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.Is(err, ErrBroken)
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.Is(err, provider.ErrBroken)
 }
 
 // bookTime is how long booking may take; the call itself may be over time already.

@@ -1,0 +1,229 @@
+package chatserver
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/store"
+)
+
+// rooms are the sessions in memory and their runs. They are safe for concurrent use.
+type rooms struct {
+	opts    *Options
+	records *records
+	agents  *agentBook
+	folders *folders
+
+	ctx  context.Context // of runs, which outlive the requests that begin them
+	stop context.CancelFunc
+	runs sync.WaitGroup
+
+	mu     sync.Mutex
+	all    map[store.Key]*room
+	closed bool
+}
+
+// newRooms returns no rooms yet.
+func newRooms(agents *agentBook) *rooms {
+	s := &rooms{
+		opts: agents.opts, records: agents.records, agents: agents, folders: agents.folders, all: map[store.Key]*room{},
+	}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	return s
+}
+
+// room returns the room of a stored session.
+func (s *rooms) room(ctx context.Context, k store.Key) (*room, error) {
+	s.mu.Lock()
+	rm := s.all[k]
+	s.mu.Unlock()
+	if rm.sound() {
+		return rm, nil
+	}
+	rm, err := s.open(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	other := s.all[k]
+	if other.sound() {
+		return other, nil // somebody else was faster
+	}
+	if other != nil {
+		s.drop(other)
+	}
+	s.sweep()
+	s.all[k] = rm
+	return rm, nil
+}
+
+// open reads a session.
+func (s *rooms) open(ctx context.Context, k store.Key) (*room, error) {
+	sum, err := s.records.known(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	conf, err := s.agents.find(ctx, k.Tenant, sum.Labels[labelAgent])
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	use := conf
+	if use == nil {
+		use = &s.opts.Default
+	}
+	d := s.folders.deskFor(use)
+	o, err := s.agents.options(k.Tenant, use)
+	if err == nil {
+		err = d.equip(&o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a, err := agent.New(s.opts.Client, o)
+	if err != nil {
+		return nil, err
+	}
+	session, err := a.Open(ctx, k.ID)
+	if err != nil {
+		return nil, err
+	}
+	return newRoom(s, k, conf, session, d.of(session)), nil
+}
+
+// sweep leaves rooms that nobody uses. The server is locked.
+func (s *rooms) sweep() {
+	if len(s.all) < manyRooms {
+		return
+	}
+	for _, rm := range s.all {
+		if rm.idle(s.opts.Now().Add(-longAgo)) {
+			s.drop(rm)
+		}
+	}
+}
+
+// leave drops the rooms that match, except those with a run under way. Listeners reconnect, which opens the session again.
+func (s *rooms) leave(which func(*room) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, rm := range s.all {
+		if which(rm) && rm.current() == nil {
+			s.drop(rm)
+		}
+	}
+}
+
+// drop leaves a room. The server is locked.
+func (s *rooms) drop(rm *room) {
+	delete(s.all, rm.key)
+	close(rm.gone)
+	rm.desk.leave()
+}
+
+// roomOf returns the room that a request is about.
+func (s *rooms) roomOf(r *http.Request, tenant string) (*room, error) {
+	return s.room(r.Context(), store.Key{Tenant: tenant, ID: r.PathValue("id")})
+}
+
+// while returns a context that ends with another one, or with the service.
+func (s *rooms) while(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(s.ctx, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// described returns a session as it is told of.
+func (s *rooms) described(k store.Key, sum *agent.Summary) summary {
+	s.mu.Lock()
+	rm := s.all[k]
+	s.mu.Unlock()
+	running := rm != nil && rm.current() != nil
+	return summary{
+		ID: sum.ID, Agent: sum.Labels[labelAgent], Title: sum.Title, Created: sum.Created, Updated: sum.Updated, Turns: sum.Turns,
+		Running: running, Waiting: sum.Waiting, Interrupted: sum.Running && !sum.Waiting && !running,
+		Archived: sum.Labels[labelArchived] != "", Spent: spentOf(sum.Spent),
+	}
+}
+
+// answerWith answers with a session as it is now.
+func (s *rooms) answerWith(w http.ResponseWriter, r *http.Request, status int, k store.Key) error {
+	now, err := s.now(r.Context(), k)
+	if err != nil {
+		return err
+	}
+	write(w, status, now)
+	return nil
+}
+
+// now returns a session as it is now.
+func (s *rooms) now(ctx context.Context, k store.Key) (*summary, error) {
+	sum, err := s.records.known(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	out := s.described(k, sum)
+	return &out, nil
+}
+
+// aside does something that outlives the request, unless the service is about to end.
+func (s *rooms) aside(do func()) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errClosing
+	}
+	s.runs.Go(do)
+	return nil
+}
+
+// resume goes on with the runs that were under way when the service ended, of all tenants.
+func (s *rooms) resume(ctx context.Context) error {
+	tenants, err := s.opts.Store.Tenants(ctx)
+	err = errors.Join(err, s.folders.collect(ctx, tenants))
+	for _, tenant := range tenants {
+		js, fault := s.records.journals(ctx, tenant, sessionKind, time.Time{})
+		err = errors.Join(err, fault)
+		for i := range js {
+			err = errors.Join(err, s.resumeOne(ctx, &js[i]))
+		}
+	}
+	return err
+}
+
+// resumeOne goes on with the run of a session, if one was interrupted.
+func (s *rooms) resumeOne(ctx context.Context, j *store.Journal) error {
+	sum, err := summaryOf(j)
+	if err != nil || !sum.Running || sum.Waiting || sum.Labels[labelAgent] == "" {
+		return err
+	}
+	rm, err := s.room(ctx, j.Key)
+	if err == nil && rm.session.Interrupted() {
+		_, err = rm.begin(withPass(ctx, s.agents.limits.passFor(j.Key.Tenant)), rm.session.Continue)
+	}
+	return err
+}
+
+// close waits for runs under way until ctx is done, and interrupts those that are left.
+func (s *rooms) close(ctx context.Context) {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	done := make(chan struct{})
+	go func() { s.runs.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+	s.stop()
+	<-done
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, rm := range s.all {
+		rm.desk.leave()
+	}
+}
