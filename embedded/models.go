@@ -8,7 +8,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/flush"
 	"github.com/decantdev/decant/internal/owncalls"
-	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/summarize"
 )
 

@@ -107,9 +107,9 @@ type Models struct {
 	// extractive.
 	Summarizer policy.Summarizer
 
-	// Told returns what the provider at a base URL says itself about a model, which counts more than the catalogue, and false where
+	// Facts returns what the provider at a base URL says itself about a model, which counts more than the catalogue, and false where
 	// that is not known. It must be quick: each request asks it. Nil means that nothing is known.
-	Told func(upstream, model string) (token.Facts, bool)
+	Facts func(upstream, model string) (token.Facts, bool)
 
 	// Purse holds what requests may cost against budgets. Who makes own calls gives the engine the purse that holds
 	// these, so that together they cannot overrun a budget. Nil means one of the engine's own.

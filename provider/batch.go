@@ -13,6 +13,9 @@ var (
 
 	// ErrGivenUp means that a request has failed in batches for good.
 	ErrGivenUp = errors.New("there is no answer from any batch")
+
+	// ErrNoBatches means that the account has no client that makes batches.
+	ErrNoBatches = errors.New("this provider has no batches that Decant knows")
 )
 
 // A BatchItem is one request of a batch.

@@ -51,11 +51,11 @@ func (c *compactCmd) Run(s *streams) error {
 	return c.write(s, r)
 }
 
-// tell prints the lines that the preset has for a compaction.
-func (r *compaction) tell(s *streams) {
+// notify prints the lines that the preset has for a compaction.
+func notify(s *streams, r *compacted) {
 	x := &engine.PourEvent{
-		Preset: r.preset, Before: r.plan.Before.Messages + r.plan.Before.Fixed, After: r.plan.After.Messages + r.plan.After.Fixed,
-		Checkpoint: decant.CheckpointIn(r.plan.Decisions),
+		Preset: r.preset, Before: r.Plan.Before.Messages + r.Plan.Before.Fixed, After: r.Plan.After.Messages + r.Plan.After.Fixed,
+		Checkpoint: decant.CheckpointIn(r.Plan.Decisions),
 	}
 	if l, err := policy.LimitsFor(r.model, r.preset, r.Plan.Before.Fixed, 0); err == nil {
 		x.Threshold = l.Trigger

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/store"
 )
 
 type keepCmd struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/decantdev/decant/internal/notebook"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/memory"
-	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/store"
 )
 
 type notebookCmd struct {
@@ -48,11 +48,11 @@ type notebookFlag struct {
 
 // book runs do with the notebook.
 func (f *notebookFlag) book(do func(context.Context, *notebook.Book) error) error {
-	return f.bookIn(func(ctx context.Context, b *notebook.Book, _ *sqlite.DB, _ string) error { return do(ctx, b) })
+	return f.bookIn(func(ctx context.Context, b *notebook.Book, _ store.Store, _ string) error { return do(ctx, b) })
 }
 
 // bookIn runs do with the notebook, its database and its tenant.
-func (f *notebookFlag) bookIn(do func(context.Context, *notebook.Book, *sqlite.DB, string) error) (err error) {
+func (f *notebookFlag) bookIn(do func(context.Context, *notebook.Book, store.Store, string) error) (err error) {
 	ctx := context.Background()
 	c, err := f.settings()
 	if err != nil {
@@ -65,7 +65,7 @@ func (f *notebookFlag) bookIn(do func(context.Context, *notebook.Book, *sqlite.D
 	if err != nil {
 		return err
 	}
-	db, err := openStore(ctx, c, path, sqlite.Options{})
+	db, err := openStore(ctx, c, path)
 	if err != nil {
 		return err
 	}

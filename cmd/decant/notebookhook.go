@@ -11,7 +11,7 @@ import (
 
 	"github.com/decantdev/decant/internal/notebook"
 	"github.com/decantdev/decant/memory"
-	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/store"
 )
 
 type notebookOpeningCmd struct {
@@ -60,7 +60,7 @@ func (c *notebookHookCmd) Run(s *streams) error {
 }
 
 // open returns the notebook of a folder and its database, which is nil if it could not be opened.
-func (c *notebookHookCmd) open(ctx context.Context, dir string) (*hookedBook, *sqlite.DB, error) {
+func (c *notebookHookCmd) open(ctx context.Context, dir string) (*hookedBook, store.Store, error) {
 	root, err := rootOf(dir)
 	if err != nil {
 		return nil, nil, err

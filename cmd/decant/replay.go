@@ -25,7 +25,6 @@ type replayCmd struct {
 	KeepWarm bool     `name:"keep-warm" help:"Print what keeping the prompt cache warm over pauses would have saved or cost, by the recorded usage."`
 	From     string   `placeholder:"FORMAT" help:"Format of the input. Default: found in the content."`
 	JSON     bool     `name:"json" help:"Print JSON."`
-	CSV      bool     `name:"csv" help:"Print CSV, one line per session and policy."`
 	HTML     string   `name:"html" placeholder:"FILE" help:"Write an HTML page with charts and every decision. It needs no network."`
 	catalogFlag
 }
@@ -90,12 +89,10 @@ func (c *replayCmd) options() (*replay.Options, error) {
 // joinedPolicies returns those of the names of policies that can be played on joined sessions, or what cannot.
 func (c *replayCmd) joinedPolicies(names []string) ([]string, error) {
 	switch {
-	case c.Split:
-		return nil, errors.New("--join and --split exclude each other")
 	case c.KeepWarm:
-		return nil, errors.New("--keep-warm uses recorded payments, which joined sessions do not have: leave out --join")
+		return nil, errors.New("--keep-warm goes by what was paid, and joined sessions were never sent: leave out --join")
 	case slices.Contains(c.Policy, "client"):
-		return nil, errors.New("--policy client replays separate conversations: leave out --join")
+		return nil, errors.New("--policy client is what was sent, which was several conversations: leave out --join")
 	}
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "client" }), nil
 }

@@ -86,8 +86,8 @@ func (f *triageFlags) store(ctx context.Context, r *triageRoom, o *chat.Options)
 	if err != nil {
 		return err
 	}
-	with := &embedded.Options{Account: o.Account, Store: o.Store, Engine: engine.Options{Catalog: o.Catalog}}
-	if r.db, err = embedded.Open(ctx, o.DB, with); err != nil {
+	with := &embedded.Options{Account: o.Account, NoMarkers: true, Engine: engine.Options{Catalog: o.Catalog}}
+	if r.db, err = o.Database(ctx, with); err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
 	r.clean = append(r.clean, r.db.Close)

@@ -12,7 +12,6 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/analyst"
@@ -112,25 +111,7 @@ func (n *night) options() triage.Options {
 	}
 	j := &journal{n.db.Store(), n}
 	with := investigate.Options{Client: n.client, Model: model, Engine: n.db.Engine(), Journals: j, Preset: p, Code: n.reader, LongCache: true, Budget: 60_000}
-	caller, err := owncalls.NewCaller(owncalls.Options{Account: &provider.Account{Client: n.client, Model: model}, Ledger: n.db.Store()})
-	if err != nil {
-		n.Fatal(err)
-	}
-	catalog, err := token.Builtin()
-	if err != nil {
-		n.Fatal(err)
-	}
-	m, _ := catalog.Lookup(model)
-	price := func(u decant.Usage) float64 {
-		usd, _ := cost.Of(m, u, cost.Terms{At: n.now, Batch: true}).Total()
-		return usd
-	}
-	return triage.Options{Journals: j, Code: n.reader, Investigator: investigate.New(with), Now: func() time.Time { return n.now }},
-		triage.BatchOptions{Batcher: n.client, Caller: caller, Engine: n.db.Engine(), Price: price,
-			Investigator: func(c provider.Speaker, b *triage.Batch) *investigate.Investigator {
-				with.Client, with.Budget, with.Allowance = c, b.PerError, agent.NewAllowance(agent.Budget{Tokens: b.PerRun})
-				return investigate.New(with)
-			}}
+	return triage.Options{Journals: j, Code: n.reader, Investigator: investigate.New(with), Now: func() time.Time { return n.now }}
 }
 
 // plan plans a run of the sample.

@@ -8,13 +8,14 @@ package analyst
 import (
 	"cmp"
 	"context"
-	stdjson "encoding/json"
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/go-json-experiment/json"
+	"github.com/goccy/go-yaml"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -190,46 +191,13 @@ type verdict struct {
 	Worth    bool   `json:"worth_investigating"`
 }
 
-var (
-	timeouts = lazyregexp.New(`(?i)timeout|timed out|deadline exceeded`)
-	limit    = lazyregexp.New(`(?i)timeout|deadline|retries`)
-)
-
-// lead returns the answer where nothing was found.
-func (k *known) lead() *answer {
-	a := &answer{State: "inconclusive", Cause: "The code that was read does not show the cause.", Confidence: "low", Evidence: []evidence{},
-		Next: []string{"look at what " + cmp.Or(k.failed, "the service") + " depends on at that time"}}
-	for _, f := range k.frames {
-		if src := k.at(f); src != nil {
-			q := quote{src, f.line, "the line that failed"}
-			a.Cause = fmt.Sprintf("The code that was read does not show the cause. It fails at line %d of %s.", f.line, src.path)
-			a.Evidence = append(a.Evidence, q.evidence())
-			break
-		}
-	}
-	return a
-}
-
-// call returns a call of a tool that was not made yet; nil: it was, or there is no such tool.
-func (k *known) call(name string, arguments map[string]any) []sandbox.Block {
-	schema, ok := k.tools[name]
-	if !ok {
-		return nil
-	}
-	var takes struct {
-		Properties map[string]stdjson.RawMessage `json:"properties"`
-	}
-	if json.Unmarshal(schema, &takes) != nil {
-		return nil
-	}
-	for n := range arguments {
-		if _, ok := takes.Properties[n]; !ok {
-			delete(arguments, n)
-		}
-	}
-	b, err := json.Marshal(arguments, json.Deterministic(true))
-	if err != nil || k.made[name+string(b)] {
-		return nil
+// verdict calls every error worth an investigation but connections that another service has closed.
+func (s *state) verdict() verdict {
+	switch {
+	case strings.Contains(strings.ToLower(s.message), "connection re"):
+		return verdict{"low", "Another service has closed the connection.", false}
+	case s.at.File == "":
+		return verdict{"low", "It is not in the program's own code.", true}
 	}
 	return verdict{"medium", "A value that the code does not expect.", true}
 }

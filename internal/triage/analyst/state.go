@@ -1,11 +1,11 @@
 package analyst
 
 import (
+	stdjson "encoding/json"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/lazyregexp"
@@ -22,8 +22,8 @@ type state struct {
 	commits []string            // of recent_changes, newest first
 	earlier map[string]int      // errors of the run by their causes
 
-	tools map[string]jsontext.Value // schemas of the tools that may be called
-	made  map[string]bool           // calls, by name and arguments
+	tools map[string]stdjson.RawMessage // schemas of the tools that may be called
+	made  map[string]bool               // calls, by name and arguments
 }
 
 var (
@@ -41,7 +41,7 @@ const notMade = "This call was not made"
 
 // read reads a prompt; nil: it is not about an error.
 func read(p *sandbox.Prompt) *state {
-	s := &state{shown: map[string]evidence{}, earlier: map[string]int{}, tools: map[string]jsontext.Value{}, made: map[string]bool{}}
+	s := &state{shown: map[string]evidence{}, earlier: map[string]int{}, tools: map[string]stdjson.RawMessage{}, made: map[string]bool{}}
 	if p.Choice != "none" {
 		for i, name := range p.Tools {
 			s.tools[name] = p.Schemas[i]
