@@ -198,8 +198,8 @@ func (b *Block) Text() string {
 	return b.Content.Text()
 }
 
-// MayHold reports whether the block's text may hold one of some strings; where it does not, the text holds none. Content
-// with a method MayHold(...string) bool is not decoded for that.
+// MayHold reports whether the block's text may hold one of some strings; where it does not, the text holds
+// none. Content with a method MayHold(...string) bool is not decoded for that.
 func (b *Block) MayHold(strs ...string) bool {
 	h, ok := b.Content.(interface{ MayHold(...string) bool })
 	return !ok || h.MayHold(strs...)

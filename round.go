@@ -32,8 +32,9 @@ func Rounds(ms []Message) []Round {
 	return out
 }
 
-// AwaitsServer reports whether a call that the server answers itself has no result yet and may still get one: then
-// the only thing that may follow the messages is results of the client's calls (docs/reference/anthropic.md, "Server tools").
+// AwaitsServer reports whether a call that the server answers itself has no result yet and may still get one:
+// then the only thing that may follow the messages is results of the client's calls
+// (docs/reference/anthropic.md, "Server tools").
 func AwaitsServer(ms []Message) bool {
 	waiting := map[string]int{}
 	for i := range ms {

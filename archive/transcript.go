@@ -77,9 +77,9 @@ func ReadEntries(ctx context.Context, a Source, k store.Key, entries []store.Ent
 	return t, nil
 }
 
-// ReadRequest reads a conversation as a stored request held it: as much of the transcript as it had, under the decisions that were
-// in force for it. A client that goes back to an earlier point is sent that beginning without the pours that came
-// later, though the version that its request names has them.
+// ReadRequest reads a conversation as a stored request held it: as much of the transcript as it had, under
+// the decisions that were in force for it. A client that goes back to an earlier point is sent that beginning
+// without the pours that came later, though the version that its request names has them.
 func ReadRequest(ctx context.Context, a Source, k store.Key, r *store.Request) (*Transcript, error) {
 	s, err := a.Load(ctx, k, r.Version)
 	if err != nil {

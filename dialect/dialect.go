@@ -39,10 +39,11 @@ type Requests interface {
 	// Session returns the client's own id of the conversation, where a body names one; otherwise nothing.
 	Session(r *wire.Document) string
 
-	// Identity returns the identity of a block by its bytes: [wire.Document.Raw]. Two blocks have the same if and only if
-	// they say the same to the model, however they are written: spacing, escapes, the order of members, cache markers and
-	// names that the provider gives by itself do not count. It is stored, so it never changes; and no two dialects may have
-	// an identity in common, so that no conversation goes on in another API.
+	// Identity returns the identity of a block by its bytes: [wire.Document.Raw]. Two blocks have the same if
+	// and only if they say the same to the model, however they are written: spacing, escapes, the order of
+	// members, cache markers and names that the provider gives by itself do not count. It is stored, so it never
+	// changes; and no two dialects may have an identity in common, so that no conversation goes on in another
+	// API.
 	Identity(block []byte) decant.Hash
 
 	// Edits returns what the client itself asks the provider to change of its prompt.

@@ -2,9 +2,9 @@ package dialect
 
 // A Marker is a dialect whose provider keeps of a prompt what stands before cache markers in it, and nothing else.
 type Marker interface {
-	// Mark returns a body with cache markers added where a request that follows can read what this one leaves. Nothing else
-	// changes, the client's own markers stay, and there are never more than the provider allows. It returns body itself
-	// where no marker pays.
+	// Mark returns a body with cache markers added where a request that follows can read what this one leaves.
+	// Nothing else changes, the client's own markers stay, and there are never more than the provider allows. It
+	// returns body itself where no marker pays.
 	Mark(body []byte) ([]byte, Marked)
 }
 

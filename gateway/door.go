@@ -46,8 +46,8 @@ const unmanagedText = "decant: this gateway manages Anthropic's Messages API onl
 // mostUnread is how many bytes of a body are read that nobody looks at.
 const mostUnread = 32 << 20
 
-// refuseUnmanaged answers a request of an API that is not managed so that the client does not send it again: clients take a status
-// of 500 and more, and a connection that ends while they send, for trouble that passes.
+// refuseUnmanaged answers a request of an API that is not managed so that the client does not send it again:
+// clients take a status of 500 and more, and a connection that ends while they send, for trouble that passes.
 func refuseUnmanaged(w http.ResponseWriter, r *http.Request, api dialect.API) {
 	io.CopyN(io.Discard, r.Body, mostUnread) // where the body does not come, this is the answer all the same
 	h, status := w.Header(), http.StatusBadRequest
@@ -66,8 +66,8 @@ func wantsSocket(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.ProtoMajor == 1 && r.ProtoAtLeast(1, 1) && strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
 }
 
-// mayWarn reports whether the log may warn of a request of an API that is not managed. It may once a minute: a client that is set
-// up wrongly makes many.
+// mayWarn reports whether the log may warn of a request of an API that is not managed. It may once a minute:
+// a client that is set up wrongly makes many.
 func (g *Gateway) mayWarn(now time.Time) bool {
 	last := g.warned.Load()
 	return now.UnixNano()-last >= int64(time.Minute) && g.warned.CompareAndSwap(last, now.UnixNano())

@@ -298,8 +298,8 @@ func BenchmarkCheckAndRepair(b *testing.B) {
 	}
 }
 
-// What is mended is mended by the rules that it is held against: a conversation of OpenAI's may begin with the model, and
-// its results have messages of their own.
+// What is mended is mended by the rules that it is held against: a conversation of OpenAI's may begin with
+// the model, and its results have messages of their own.
 func TestMendKnowsTheAPI(t *testing.T) {
 	for api, want := range map[legal.API][]string{
 		legal.Messages:  {"user: text*", "assistant: text use(a)", "user: result(a)* text"},

@@ -1,8 +1,9 @@
 package policy
 
-// A Pourer is a request that is asked whether its conversation should be poured now. The engine's requests and those of
-// a replay are asked by the same steps: [Ask] says why a pour is due, it is made, and [Pays] says whether it is kept. What a
-// request is like, how a pour is carried out and what becomes of it is theirs.
+// A Pourer is a request that is asked whether its conversation should be poured now. The engine's requests
+// and those of a replay are asked by the same steps: [Ask] says why a pour is due, it is made, and [Pays]
+// says whether it is kept. What a request is like, how a pour is carried out and what becomes of it is
+// theirs.
 type Pourer interface {
 	// Situation returns the request as it stands, without money.
 	Situation() Situation

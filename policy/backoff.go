@@ -20,13 +20,14 @@ type Backoff struct {
 	Until int    `json:"until,omitzero"` // size of the request, in the unit of the caller, from which it is worth planning again
 }
 
-// Waits reports whether a request of a size is not worth planning for. terms is called only when the size does not tell.
+// Waits reports whether a request of a size is not worth planning for. terms is called only when the size
+// does not tell.
 func (b *Backoff) Waits(size int, terms func() string) bool {
 	return size < b.Until && b.Terms == terms()
 }
 
-// Again returns the backoff after one more pour that freed too little of a request of a size. It waits until the request
-// has grown by a share of whole.
+// Again returns the backoff after one more pour that freed too little of a request of a size. It waits until
+// the request has grown by a share of whole.
 func (b *Backoff) Again(terms string, size, whole int) Backoff {
 	next := Backoff{Terms: terms, Times: 1}
 	if b.Terms == terms {

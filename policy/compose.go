@@ -19,9 +19,10 @@ const (
 	liftShare  = 0.05  // of the target, by which it is raised for them
 )
 
-// tries are the ways in which lines of segments are put into a record, in order: beside all that the extractive record
-// says, in all of the room or in less of it; at last what was picked last for that gives way, if the lines hold more. What
-// a try has lost, the next ones do not speak of: of a string that is named everywhere only the first places count.
+// tries are the ways in which lines of segments are put into a record, in order: beside all that the
+// extractive record says, in all of the room or in less of it; at last what was picked last for that gives
+// way, if the lines hold more. What a try has lost, the next ones do not speak of: of a string that is named
+// everywhere only the first places count.
 var tries = [...]struct{ keep, room float64 }{{1, 1}, {1, 1}, {1, .5}, {.92, 1}}
 
 // compose returns the plan with lines of the proposal's segments in its record: the first that is no worse than the
@@ -64,8 +65,8 @@ func (p *Proposal) try(ctx context.Context, keep float64, more int) (*decant.Pla
 	return p.recorded(ctx, &next, cp)
 }
 
-// recorded returns the extractive plan with another record, if its view holds no less. What does not depend on the record
-// stays as it is.
+// recorded returns the extractive plan with another record, if its view holds no less. What does not depend
+// on the record stays as it is.
 func (p *Proposal) recorded(ctx context.Context, next *planner, cp *decant.Checkpoint) (*decant.Plan, error) {
 	view, err := next.current()
 	if err != nil {

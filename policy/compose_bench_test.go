@@ -9,7 +9,8 @@ import (
 	"github.com/decantdev/decant/policy"
 )
 
-// prepared returns options as an engine has them for a conversation that a pour is due for, and a segment that was prepared.
+// prepared returns options as an engine has them for a conversation that a pour is due for, and a segment
+// that was prepared.
 func prepared(tb testing.TB, c *decant.Conversation) (policy.PlanOptions, []decant.Segment) {
 	tb.Helper()
 	o := options(tb, "default")

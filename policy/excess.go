@@ -15,21 +15,22 @@ type Excess struct {
 	Carried int // Freed, summed over the requests that carried it
 }
 
-// leastExcess is the least that a paid pour with a checkpoint frees, as a share of what it leaves, where nothing can be read
-// from a cache: there a rewrite costs nothing, and each request would make another record.
+// leastExcess is the least that a paid pour with a checkpoint frees, as a share of what it leaves, where
+// nothing can be read from a cache: there a rewrite costs nothing, and each request would make another
+// record.
 const leastExcess = 0.5
 
-// besideFixed is how many tokens of messages more an early checkpoint leaves, for each token of system prompt and tools: the
-// more a request costs whatever is said in it, the less it matters what the messages add.
+// besideFixed is how many tokens of messages more an early checkpoint leaves, for each token of system prompt
+// and tools: the more a request costs whatever is said in it, the less it matters what the messages add.
 const besideFixed = 1. / 3
 
 // besideCovered is how many tokens more it leaves for each token that the checkpoint before it covers: the longer a
 // conversation, the more of what is next stands behind the record, and the less a larger one adds to what it has cost.
 const besideCovered = 1. / 32
 
-// EarlyTarget returns the tokens that the messages have after an early pour with a checkpoint, 0 where a preset makes none.
-// before is the checkpoint in force, nil where there is none.
-// One that says of which tools results may be changed makes none: a checkpoint covers whatever is old.
+// EarlyTarget returns the tokens that the messages have after an early pour with a checkpoint, 0 where a
+// preset makes none. before is the checkpoint in force, nil where there is none. One that says of which tools
+// results may be changed makes none: a checkpoint covers whatever is old.
 func EarlyTarget(p *preset.Preset, l Limits, fixed int, before *decant.Checkpoint) int {
 	rule := p.EarlyPours.Settled()
 	if !rule.On() || len(p.Tools.Include)+len(p.Tools.Exclude) > 0 {

@@ -31,8 +31,8 @@ type Folding struct {
 	Refused   Scope  // how much of it, where the provider has refused the thinking; otherwise all of it
 }
 
-// A Scope is how much of a conversation a fold takes in when the size demands none. All pictures go along then, and what
-// the user said before stays as it was said.
+// A Scope is how much of a conversation a fold takes in when the size demands none. All pictures go along
+// then, and what the user said before stays as it was said.
 type Scope uint8
 
 // The scopes.

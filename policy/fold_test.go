@@ -12,7 +12,8 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// A fold says of how many images it is not the record any more. One for a refusal keeps them all, and begins where it must.
+// A fold says of how many images it is not the record any more. One for a refusal keeps them all, and begins
+// where it must.
 func TestAFoldTellsOfImages(t *testing.T) {
 	image := `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="}}`
 	var ms []string

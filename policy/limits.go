@@ -26,8 +26,9 @@ const (
 // Must returns the size from which the window demands a pour, whatever the preset wishes.
 func (l Limits) Must() int { return l.Window - l.Reserve }
 
-// Answered returns the limits of a request whose view has so many answers of the model, and messages of so many tokens beside the fixed part: where a preset says that they
-// are enough, a pour is due, whatever the window has room for.
+// Answered returns the limits of a request whose view has so many answers of the model, and messages of so
+// many tokens beside the fixed part: where a preset says that they are enough, a pour is due, whatever the
+// window has room for.
 func (l Limits) Answered(p *preset.Preset, answers, fixed, messages int) Limits {
 	if most := p.Trigger.Answers; most > 0 && answers >= most {
 		// The size that is there is over the trigger now, and the target is below it: a plan that must free nothing is none.

@@ -5,9 +5,9 @@ import (
 	"github.com/decantdev/decant/internal/cost"
 )
 
-// The provider finds what it has kept of a prompt by looking back from the request's cache markers, at
-// most 20 blocks from each (docs/reference/anthropic.md, "The prompt cache"), and clients put theirs on the system prompt and
-// on what is newest. So of a pour's request nothing between the system prompt and the first change
+// The provider finds what it has kept of a prompt by looking back from the request's cache markers, at most
+// 20 blocks from each (docs/reference/anthropic.md, "The prompt cache"), and clients put theirs on the system
+// prompt and on what is newest. So of a pour's request nothing between the system prompt and the first change
 // would be read, unless a marker stands there. If the client leaves one of its four, Decant places it:
 //
 //   - in the request of a pour, and while little has come after it, where the pour before ended: that
@@ -18,8 +18,8 @@ import (
 // node. A marker is no part of the prefix that the provider recognises, nor of what thinking is bound
 // to.
 
-// MarkView returns what is sent of a view with Decant's own markers. It is sent itself when no pour is among the decisions
-// ds, when the request asks for no cache at its end, or when it leaves no marker.
+// MarkView returns what is sent of a view with Decant's own markers. It is sent itself when no pour is among
+// the decisions ds, when the request asks for no cache at its end, or when it leaves no marker.
 func MarkView(sent, view, request *decant.Conversation, ds []decant.Decision) *decant.Conversation {
 	p := newestPour(decant.InForce(ds))
 	if p == nil {

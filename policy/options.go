@@ -27,8 +27,8 @@ type PlanOptions struct {
 	// target that must be raised stays below it if possible.
 	Trigger int
 
-	// Coming is how many tokens of messages will follow before the plan is carried out, for a plan that is made ahead of its
-	// pour. They count as kept, and sizes and reasons of the plan are those with them.
+	// Coming is how many tokens of messages will follow before the plan is carried out, for a plan that is made
+	// ahead of its pour. They count as kept, and sizes and reasons of the plan are those with them.
 	Coming int
 
 	// Keep is the verbatim tail in tokens, whole rounds. Zero means what the preset says.

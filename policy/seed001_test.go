@@ -11,8 +11,8 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// The unit tests that seed 001 names, by their names (001-32). Those of pruning are in internal/reduce, those of the flush
-// with the flush.
+// The unit tests that seed 001 names, by their names (001-32). Those of pruning are in internal/reduce, those
+// of the flush with the flush.
 
 // chatLimits are the limits of the preset "chat" for a model with a window of a million tokens.
 func chatLimits(t *testing.T) (policy.PlanOptions, policy.Limits) {

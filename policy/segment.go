@@ -21,8 +21,9 @@ const (
 	segmentShare = 0.15  // of a stretch that its segment may have
 )
 
-// Usable returns those segments that a record of c may have lines of, oldest first: the messages that they are about are
-// as they were read. Of two that are about the same message the one that comes first among the segments stays.
+// Usable returns those segments that a record of c may have lines of, oldest first: the messages that they
+// are about are as they were read. Of two that are about the same message the one that comes first among the
+// segments stays.
 func Usable(c *decant.Conversation, segments []decant.Segment) (out []decant.Segment) {
 	for _, s := range segments {
 		clash := slices.ContainsFunc(out, func(o decant.Segment) bool { return s.From <= o.To && o.From <= s.To })
@@ -34,8 +35,8 @@ func Usable(c *decant.Conversation, segments []decant.Segment) (out []decant.Seg
 	return out
 }
 
-// identity returns the hash of the messages with the numbers from to to as a segment names them, and whether c has them.
-// Thinking is no part of it: clients leave it out as they like, and no summariser reads it.
+// identity returns the hash of the messages with the numbers from to to as a segment names them, and whether
+// c has them. Thinking is no part of it: clients leave it out as they like, and no summariser reads it.
 func identity(c *decant.Conversation, from, to int) (decant.Hash, bool) {
 	i, k := c.Index(from), c.Index(to)
 	if i < 0 || k < i {
@@ -76,10 +77,10 @@ func Stretch(ctx context.Context, c *decant.Conversation, o PlanOptions) (from, 
 	return c.Messages[start].Number, c.Messages[cut-1].Number, true
 }
 
-// WriteSegment asks a summariser for the segment of the messages with the numbers from to to, as Stretch returns them. It
-// asks once, for about a seventh of their tokens. An error says why there is none: the summariser failed or was not done
-// when ctx was, or what it wrote is empty, an error message, larger than it may be, or not about these messages. What it
-// has cost is returned in any case.
+// WriteSegment asks a summariser for the segment of the messages with the numbers from to to, as Stretch
+// returns them. It asks once, for about a seventh of their tokens. An error says why there is none: the
+// summariser failed or was not done when ctx was, or what it wrote is empty, an error message, larger than it
+// may be, or not about these messages. What it has cost is returned in any case.
 func WriteSegment(ctx context.Context, s Summarizer, c *decant.Conversation, o PlanOptions, from, to int) (decant.Segment, SegmentCost, error) {
 	p, err := newPlanner(ctx, c, o)
 	if err != nil {
@@ -129,7 +130,8 @@ const (
 	leastFamiliar = .3 // share of its words that the messages have: in another language they are few
 )
 
-// accepted returns what of a summariser's text is frozen. It may be a little larger than was asked for: models cannot count.
+// accepted returns what of a summariser's text is frozen. It may be a little larger than was asked for:
+// models cannot count.
 func (r *recorder) accepted(ctx context.Context, text string, p *passage, room int) (string, error) {
 	sum, err := summary.Accept(ctx, text, nil, summary.Limits{Source: p.checkpoint.Original, Budget: room + room/4, Counter: r.opts.Estimator})
 	if err != nil {

@@ -201,8 +201,9 @@ func (r *longRun) measured(ms []decant.Message) (record, extraction recall.Resul
 	return recall.Of(r.t.Context(), ms, text), recall.Of(r.t.Context(), ms, s.Text)
 }
 
-// What models wrote is frozen. After 60 pours, or a few at quick depth, every segment is what it was when it was written,
-// the user's words are there as after the first, and all else is no less than one fresh extraction would hold.
+// What models wrote is frozen. After 60 pours, or a few at quick depth, every segment is what it was when it
+// was written, the user's words are there as after the first, and all else is no less than one fresh
+// extraction would hold.
 func TestSixtyPours(t *testing.T) {
 	for name, write := range map[string]summariser{"Always": tale, "NowAndThen": flaky()} {
 		t.Run(name, func(t *testing.T) {
@@ -238,8 +239,8 @@ func TestSixtyPours(t *testing.T) {
 // dataEnv names a folder with more sessions: AGENT/.../*.jsonl.gz. Those of testdata are always read.
 const dataEnv = "DECANT_DATA"
 
-// Real sessions, poured again and again: no segment changes or is read by a summariser, and what the record holds of them is
-// written down beside what a fresh extraction would hold.
+// Real sessions, poured again and again: no segment changes or is read by a summariser, and what the record
+// holds of them is written down beside what a fresh extraction would hold.
 func TestPoursOfRealSessions(t *testing.T) {
 	files := []string{"../testdata/claude-code-session.jsonl.gz", "../testdata/codex-session.jsonl.gz"}
 	if dir := os.Getenv(dataEnv); dir != "" {

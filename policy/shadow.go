@@ -42,7 +42,8 @@ func Lacks(ctx context.Context, c *decant.Conversation, cp *decant.Checkpoint, f
 	return out[:n]
 }
 
-// find notes which of some strings stand in a block. Most stand in none, or in the first, so that hardly a text is decoded.
+// find notes which of some strings stand in a block. Most stand in none, or in the first, so that hardly a
+// text is decoded.
 func find(b *decant.Block, strs []string, stands map[string]bool) {
 	open := slices.DeleteFunc(slices.Clone(strs), func(s string) bool { return stands[s] })
 	if !b.MayHold(open...) {
@@ -56,9 +57,9 @@ func find(b *decant.Block, strs []string, stands map[string]bool) {
 	}
 }
 
-// Expected reports whether a plan that was made ahead of its pour, for a target, is still right now that more tokens have
-// come than were expected, or fewer: its view is not larger than the target by more than a tenth of what comes between two
-// pours, and it has not left out that much for nothing.
+// Expected reports whether a plan that was made ahead of its pour, for a target, is still right now that more
+// tokens have come than were expected, or fewer: its view is not larger than the target by more than a tenth
+// of what comes between two pours, and it has not left out that much for nothing.
 func Expected(plan *decant.Plan, more, target, trigger int) bool {
 	slack := max(0, trigger-target) / 10
 	return more >= -slack && plan.After.Messages+more <= max(target, plan.Target)+slack

@@ -12,8 +12,8 @@ func spoken(n int, role decant.Role, text string) decant.Message {
 	return decant.Message{Number: n, Role: role, Blocks: []decant.Block{{Kind: decant.KindText, Content: decant.Text(text), Ref: decant.Ref{Message: n}}}}
 }
 
-// A record lacks what the model has used since, stands in what is covered, and is not in the record. What the record has,
-// what is covered by nothing and what others say is not lacking.
+// A record lacks what the model has used since, stands in what is covered, and is not in the record. What the
+// record has, what is covered by nothing and what others say is not lacking.
 func TestLacks(t *testing.T) {
 	c := &decant.Conversation{Messages: []decant.Message{
 		spoken(1, decant.RoleUser, "The limit in pkg/limits/rate.go is 40213, the other in pkg/limits/burst.go."),

@@ -19,9 +19,9 @@ type uses struct {
 	known   bool
 }
 
-// used returns the exact strings of the newest messages that the model is likely to write next, the likeliest first: those
-// that it used in so many tokens as the options say, those of the results that it has read last, and those that it used
-// before.
+// used returns the exact strings of the newest messages that the model is likely to write next, the likeliest
+// first: those that it used in so many tokens as the options say, those of the results that it has read last,
+// and those that it used before.
 func (e *evidence) used(ctx context.Context, o *PlanOptions, s *sizes) []string {
 	if e.uses.known || e.quick || o.Ahead <= 0 {
 		return e.uses.strings

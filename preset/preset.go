@@ -182,8 +182,8 @@ type Tools struct {
 	Cap     int      `yaml:"cap"`     // characters that every result is cut to, wherever it stands; 0: no cap
 }
 
-// Sealed returns p for a request that shall go out as what was sent before, with more behind it: nothing is poured unless the window, as
-// far as p uses it, has no room for an answer of so many tokens.
+// Sealed returns p for a request that shall go out as what was sent before, with more behind it: nothing is
+// poured unless the window, as far as p uses it, has no room for an answer of so many tokens.
 func (p *Preset) Sealed(answer int) *Preset {
 	out := *p
 	out.Trigger.Tokens, out.Trigger.Reserve = 0, answer

@@ -21,9 +21,9 @@ func (f Flush) Settled() Flush {
 // Native says what a provider that manages contexts itself is asked for, and at which sizes. Where the model in use
 // cannot do it, or the route is local, Decant does the same with the same numbers. The zero value asks for nothing.
 //
-// The first stage is decided once, wherever it is carried out, and stays as it was until the next pour. Only with
-// [PruneEveryRequest] the provider gets the numbers and decides anew on each request. A client that asks for edits itself has
-// these alone.
+// The first stage is decided once, wherever it is carried out, and stays as it was until the next pour. Only
+// with [PruneEveryRequest] the provider gets the numbers and decides anew on each request. A client that asks
+// for edits itself has these alone.
 type Native struct {
 	Route      string     `yaml:"route"`      // RouteAuto, RouteLocal or RouteNative; empty: RouteAuto
 	Editing    Editing    `yaml:"editing"`    // the first stage: old results and thinking go

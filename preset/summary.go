@@ -19,8 +19,9 @@ type Summary struct {
 	MaxInput  int      `yaml:"max_input"`  // characters of tool results that it reads; the middle ones are dropped first; 0: no limit
 	Quotes    string   `yaml:"quotes"`     // whether a summary quotes what tools returned: "lines" or "none"; empty: lines
 
-	// Model names the model that writes summaries: an id, a class such as "haiku" (the cheapest current model of that
-	// class from the conversation's provider) or "off". If it is empty, the operator's configuration decides. No model is asked where the operator has configured none.
+	// Model names the model that writes summaries: an id, a class such as "haiku" (the cheapest current model of
+	// that class from the conversation's provider) or "off". If it is empty, the operator's configuration
+	// decides. No model is asked where the operator has configured none.
 	Model string `yaml:"model"`
 
 	// Instructions say what a summary has to preserve and what it may discard, in at most MaxInstructions characters.

@@ -127,8 +127,8 @@ func (p *Price) At(prompt int) Rates {
 // Takes reports whether the model is known to accept the thinking mode.
 func (m *Model) Takes(mode string) bool { return slices.Contains(m.Thinking, mode) }
 
-// TakesTemperature reports whether the model takes another temperature than its own: Claude models since 4.7 and OpenAI's
-// since GPT-5 refuse it.
+// TakesTemperature reports whether the model takes another temperature than its own: Claude models since 4.7
+// and OpenAI's since GPT-5 refuse it.
 func (m *Model) TakesTemperature() bool {
 	switch m.Provider {
 	case Anthropic:

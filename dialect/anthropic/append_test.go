@@ -75,8 +75,8 @@ func TestAppendTurnRefuses(t *testing.T) {
 	}
 }
 
-// Whatever is said: the body up to the last message's end is there byte for byte, what was behind it, too, and the request
-// reads as before with one text more.
+// Whatever is said: the body up to the last message's end is there byte for byte, what was behind it, too,
+// and the request reads as before with one text more.
 func TestAppendTurnKeepsThePrefix(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text")

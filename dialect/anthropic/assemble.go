@@ -11,7 +11,8 @@ import (
 // leastOutput is asked for in bodies that are assembled without parameters: every model gives as much.
 const leastOutput = 4096
 
-// Assemble implements dialect.Requests. Cache markers are left out: they belong to requests and not to the conversation.
+// Assemble implements dialect.Requests. Cache markers are left out: they belong to requests and not to the
+// conversation.
 func (Dialect) Assemble(p *dialect.Parts) []byte {
 	params := p.Params
 	if len(params) <= len("{}") {

@@ -92,8 +92,8 @@ func firstOf(object []byte, member string) ([]byte, bool) {
 // CompactionBeta implements dialect.Compacter.
 func (Dialect) CompactionBeta() string { return compactionBeta }
 
-// Compacts implements dialect.Compacter: beside a signed block there is no compaction at a threshold, and no budget of a
-// task that is told again.
+// Compacts implements dialect.Compacter: beside a signed block there is no compaction at a threshold, and no
+// budget of a task that is told again.
 func (d Dialect) Compacts(r *wire.Document) bool {
 	if edits := r.Member("context_management").Of(r.Source); bytes.Contains(edits, []byte("compact")) {
 		return false

@@ -12,9 +12,10 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// The provider can leave old results out of the prompt that it reads (docs/reference/anthropic.md, "Context editing"): it puts a
-// placeholder in their place after it has checked the signatures of thinking on the request as it was sent.
-// So this is the one change of old history that is legal while a round is open and thinking is bound.
+// The provider can leave old results out of the prompt that it reads (docs/reference/anthropic.md, "Context
+// editing"): it puts a placeholder in their place after it has checked the signatures of thinking on the
+// request as it was sent. So this is the one change of old history that is legal while a round is open and
+// thinking is bound.
 //
 // Left to itself it clears by age on every request, which writes the cache anew each time. Decant asks it to
 // clear exactly what was decided, for ever: a trigger that is always passed, and a keep that grows by every
@@ -256,8 +257,8 @@ var (
 	serverCalls = []string{`"server_tool_use"`, `"mcp_tool_use"`}
 )
 
-// Clears implements dialect.Clearer: context_management is as expected, and there are no memory tool, no MCP servers and
-// no calls that the provider has answered.
+// Clears implements dialect.Clearer: context_management is as expected, and there are no memory tool, no MCP
+// servers and no calls that the provider has answered.
 func (d Dialect) Clears(r *wire.Document, c *decant.Conversation) bool {
 	if !r.Member("mcp_servers").IsZero() {
 		return false

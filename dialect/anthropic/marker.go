@@ -17,10 +17,11 @@ const (
 
 var ephemeral = []byte(`{"type":"ephemeral"}`)
 
-// Mark implements dialect.Marker. A client that marks nothing behind its messages gets a marker at the end of the request, one
-// where the request before has ended, and one behind system prompt and tools if it has none there. One that marks its messages
-// gets a marker where the request before has ended if a lookup would not come so far. A first request is marked only where it
-// has tools that the model may choose among, so that others are likely to follow.
+// Mark implements dialect.Marker. A client that marks nothing behind its messages gets a marker at the end of
+// the request, one where the request before has ended, and one behind system prompt and tools if it has none
+// there. One that marks its messages gets a marker where the request before has ended if a lookup would not
+// come so far. A first request is marked only where it has tools that the model may choose among, so that
+// others are likely to follow.
 func (Dialect) Mark(body []byte) ([]byte, dialect.Marked) {
 	if jsonspan.Validate(body) != nil || len(body) == 0 {
 		return body, dialect.Marked{}
@@ -169,7 +170,8 @@ func says(raw []byte) bool {
 	return len(raw) > 2 && len(bytes.TrimSpace([]byte(jsonspan.Unquote(raw)))) > 0
 }
 
-// carries reports whether a block can have a marker: empty texts and thinking cannot, and of what is not known nobody can say.
+// carries reports whether a block can have a marker: empty texts and thinking cannot, and of what is not
+// known nobody can say.
 func carries(block []byte) bool {
 	switch jsonspan.MemberText(block, "type") {
 	case "text":

@@ -6,7 +6,8 @@ import (
 	"github.com/decantdev/decant/dialect"
 )
 
-// Rules of ours go with no request whose client has rules, and with none in which something runs on the provider's side.
+// Rules of ours go with no request whose client has rules, and with none in which something runs on the
+// provider's side.
 func TestWhereRulesOfOursGo(t *testing.T) {
 	for fields, want := range map[string]bool{
 		``: true,
@@ -53,7 +54,8 @@ func TestHowAPauseBegins(t *testing.T) {
 	}
 }
 
-// A summary is one that stands alone and says something; a block that says nothing is a pause all the same, and must not be shown.
+// A summary is one that stands alone and says something; a block that says nothing is a pause all the same,
+// and must not be shown.
 func TestWhatAPauseHolds(t *testing.T) {
 	for content, want := range map[string]struct {
 		text   string

@@ -9,10 +9,11 @@ import (
 
 var _ dialect.Warmer = Dialect{}
 
-// Warm implements dialect.Warmer. A request with max_tokens 0 is answered with nothing; where an output format or a tool is
-// demanded, which goes with 1 only, with one token. Nothing else may differ, or the messages would not be found: manual
-// thinking cannot be left out, and its budget is less than max_tokens, so such a request cannot be kept small. One that may
-// have the provider write a summary is none of those that read only, and one of a thread is not the whole conversation.
+// Warm implements dialect.Warmer. A request with max_tokens 0 is answered with nothing; where an output
+// format or a tool is demanded, which goes with 1 only, with one token. Nothing else may differ, or the
+// messages would not be found: manual thinking cannot be left out, and its budget is less than max_tokens, so
+// such a request cannot be kept small. One that may have the provider write a summary is none of those that
+// read only, and one of a thread is not the whole conversation.
 func (Dialect) Warm(body []byte) ([]byte, bool) {
 	most := jsonspan.Member(body, 0, "max_tokens")
 	if most.IsZero() || !onlyReads(body) {

@@ -91,8 +91,8 @@ func identity(t *testing.T, d dialect.Dialect, doc *wire.Document) {
 	}
 }
 
-// rewrite returns a JSON value as another encoder might have written it: with other spacing and escapes, and the members
-// of its objects in another order.
+// rewrite returns a JSON value as another encoder might have written it: with other spacing and escapes, and
+// the members of its objects in another order.
 func rewrite(t *testing.T, raw []byte) []byte {
 	t.Helper()
 	v := jsontext.Value(bytes.ToValidUTF8(slices.Clone(raw), []byte("\ufffd")))

@@ -1,5 +1,5 @@
-// Package openai knows the doors of OpenAI's API, and how it refuses requests: enough to tell them from others. Decant does
-// not manage them.
+// Package openai knows the doors of OpenAI's API, and how it refuses requests: enough to tell them from
+// others. Decant does not manage them.
 package openai
 
 import (
@@ -33,8 +33,8 @@ const accountHeader = "Chatgpt-Account-Id"
 // sharedPaths are paths that the Messages API has too, or may have; the key tells which API is meant.
 var sharedPaths = []string{"containers", "evals", "files", "models", "uploads", "videos"}
 
-// Door implements dialect.API. If such a request were forwarded, another provider would see a key that is not for it, and
-// could only answer that it knows no such path.
+// Door implements dialect.API. If such a request were forwarded, another provider would see a key that is not
+// for it, and could only answer that it knows no such path.
 func (API) Door(r *http.Request) dialect.Door {
 	path := unversioned(r.URL.Path)
 	if begins(path, ownPaths) || generates(r.URL.Path) || begins(path, sharedPaths) && hasKey(r.Header) || r.Header.Get(accountHeader) != "" {

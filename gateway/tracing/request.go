@@ -27,8 +27,8 @@ type Request struct {
 
 var _ transport.Watcher = (*Request)(nil)
 
-// Begin begins the span of a request. Its id is the one that the answer carries. The returned context is for the work on
-// the request.
+// Begin begins the span of a request. Its id is the one that the answer carries. The returned context is for
+// the work on the request.
 func (t *Tracing) Begin(ctx context.Context, r *http.Request, id string, api dialect.API, door dialect.Door) (context.Context, *Request) {
 	if t == nil {
 		return ctx, nil

@@ -37,7 +37,8 @@ func after(d time.Duration, blocks []cost.Block) cost.Request {
 	return cost.Request{At: day.Add(d), Blocks: blocks}
 }
 
-// Each case gives the usage of the last request (docs/reference/anthropic.md, "The prompt cache", and docs/reference/openai.md, "The prompt cache").
+// Each case gives the usage of the last request (docs/reference/anthropic.md, "The prompt cache", and
+// docs/reference/openai.md, "The prompt cache").
 func TestCache(t *testing.T) {
 	const sonnet = "claude-sonnet-4-6" // least prefix 1,024
 	base := many(0, 10, "5m")

@@ -7,8 +7,9 @@ import (
 	"github.com/decantdev/decant/internal/cost"
 )
 
-// What becomes of an entry is decided by the marker that finds or writes it, and by an entry that is alive: a shorter marker takes
-// nothing from that one, a longer one lets it live longer, and what has expired gives nothing on.
+// What becomes of an entry is decided by the marker that finds or writes it, and by an entry that is alive: a
+// shorter marker takes nothing from that one, a longer one lets it live longer, and what has expired gives
+// nothing on.
 func TestAnEntryLivesAsLongAsItsMarkersAsk(t *testing.T) {
 	type step struct {
 		after  time.Duration // since the step before

@@ -9,9 +9,9 @@ import (
 	"github.com/decantdev/decant/internal/secret"
 )
 
-// Used returns the exact strings that the model wrote in ms, in texts and in the values of arguments, each once; the
-// newest messages come first. Words, secrets, and the names of tools and of their parameters are none of them. When ctx is
-// done it ends early.
+// Used returns the exact strings that the model wrote in ms, in texts and in the values of arguments, each
+// once; the newest messages come first. Words, secrets, and the names of tools and of their parameters are
+// none of them. When ctx is done it ends early.
 func Used(ctx context.Context, ms []decant.Message) []string {
 	u := user{seen: map[string]bool{}}
 	for i := len(ms) - 1; i >= 0 && ctx.Err() == nil; i-- {

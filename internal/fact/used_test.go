@@ -13,8 +13,9 @@ func said(role decant.Role, kind decant.Kind, text string) decant.Message {
 	return decant.Message{Role: role, Blocks: []decant.Block{{Kind: kind, Name: "edit_file", Content: decant.Text(text)}}}
 }
 
-// What the model wrote is used, the newest first: paths, identifiers and numbers, in texts and in the values of arguments.
-// Words, names of parameters, what others wrote and secrets are not. Arguments that are no JSON are read as they stand.
+// What the model wrote is used, the newest first: paths, identifiers and numbers, in texts and in the values
+// of arguments. Words, names of parameters, what others wrote and secrets are not. Arguments that are no JSON
+// are read as they stand.
 func TestUsed(t *testing.T) {
 	got := fact.Used(t.Context(), []decant.Message{
 		said(decant.RoleUser, decant.KindText, "Look at internal/user/said.go."),

@@ -290,8 +290,8 @@ func TestMemoryFlushCallsSaveMemoryTool(t *testing.T) {
 	}
 }
 
-// What a model answers instead of saving is shown to nobody (001-12), and what the conversation itself says must be kept is
-// saved.
+// What a model answers instead of saving is shown to nobody (001-12), and what the conversation itself says
+// must be kept is saved.
 func TestMemoryFlushSuppressesSilentResponse(t *testing.T) {
 	for _, mute := range []bool{false, true} {
 		w := newWorld(t, speaker{mute: mute}, true)

@@ -151,9 +151,9 @@ func (s *Scanner) checkedNext() bool {
 	return true
 }
 
-// Name consumes a member's name and colon and returns the name without quotes. It is a part of the
-// source unless the name is written with escapes or is no valid UTF-8. Before an element of an array, which has no name, it
-// returns nil and consumes nothing, so that a loop that expects an object runs over an array, too.
+// Name consumes a member's name and colon and returns the name without quotes. It is a part of the source
+// unless the name is written with escapes or is no valid UTF-8. Before an element of an array, which has no
+// name, it returns nil and consumes nothing, so that a loop that expects an object runs over an array, too.
 func (s *Scanner) Name() []byte {
 	start := s.pos
 	if s.Kind() != '"' {
@@ -178,7 +178,8 @@ func (s *Scanner) Name() []byte {
 	return []byte(Unquote(raw))
 }
 
-// asWritten reports whether a string is what its bytes say: it has no escapes and is valid UTF-8. Names are short and mostly ASCII.
+// asWritten reports whether a string is what its bytes say: it has no escapes and is valid UTF-8. Names are
+// short and mostly ASCII.
 func asWritten(raw []byte) bool {
 	ascii := true
 	for _, c := range raw {

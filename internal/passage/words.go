@@ -9,8 +9,8 @@ import (
 // longest is how many bytes a word has at most that is indexed: what is longer is data.
 const longest = 80
 
-// words calls yield with the words of a text by which it is found, in small letters: names whole and in their parts, and
-// of scripts without spaces each two characters that stand together.
+// words calls yield with the words of a text by which it is found, in small letters: names whole and in their
+// parts, and of scripts without spaces each two characters that stand together.
 func words(text string, yield func(string)) {
 	for i := 0; i < len(text); {
 		n := nameEnd(text, i)
@@ -93,8 +93,8 @@ func part(w string, yield func(string)) {
 	word(w, yield)
 }
 
-// hump reports whether a word begins within a name at i: a capital behind a small letter or a digit, the last of several
-// capitals.
+// hump reports whether a word begins within a name at i: a capital behind a small letter or a digit, the last
+// of several capitals.
 func hump(w string, i int) bool {
 	if !isUpper(w[i]) {
 		return false

@@ -29,8 +29,8 @@ func Of(ctx context.Context, ms []decant.Message, text string) Result {
 	return new(Reader).In(ctx, ms).HeldBy(ctx, text)
 }
 
-// A Reader makes measures of messages that overlap, and looks at each line of them and of what they measure once. The zero
-// value is ready for use. It is not safe for concurrent use, nor are its measures.
+// A Reader makes measures of messages that overlap, and looks at each line of them and of what they measure
+// once. The zero value is ready for use. It is not safe for concurrent use, nor are its measures.
 type Reader struct {
 	lines map[string][]atom
 	found []atom // on the line that is looked at
@@ -57,8 +57,8 @@ func (r *Reader) atoms(line string) []atom {
 	return out
 }
 
-// A Measure is what was found in messages, so that several texts can be measured by it. Texts that have lines in common are
-// measured faster than the first.
+// A Measure is what was found in messages, so that several texts can be measured by it. Texts that have lines
+// in common are measured faster than the first.
 type Measure struct {
 	reader   *Reader
 	ctx      context.Context

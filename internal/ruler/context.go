@@ -127,8 +127,9 @@ func Grounded(before, now []Context) bool {
 	return GroundedAnywhere(before[:min(len(before), Most)], now[:min(len(now), Most)])
 }
 
-// GroundedAnywhere is [Grounded] where all of the contexts count. In a history of many tasks the first places of a string are
-// all in tasks of long ago, and a line that stands there as it was a moment ago would say nothing of it.
+// GroundedAnywhere is [Grounded] where all of the contexts count. In a history of many tasks the first places
+// of a string are all in tasks of long ago, and a line that stands there as it was a moment ago would say
+// nothing of it.
 func GroundedAnywhere(before, now []Context) bool {
 	if len(before) == 0 {
 		return false

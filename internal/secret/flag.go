@@ -3,8 +3,8 @@ package secret
 import "strings"
 
 // programs are command lines with flags whose value is a credential: "-p " is a flag with the value as the
-// next word, "-p" one with the value in the same word, "-u :" one with a password behind a name and a colon, "-b ;" one with cookies.
-// Long flags with telling names need no row: "--password X", "--api-key X".
+// next word, "-p" one with the value in the same word, "-u :" one with a password behind a name and a colon,
+// "-b ;" one with cookies. Long flags with telling names need no row: "--password X", "--api-key X".
 var programs = []struct {
 	name  string
 	flags []string

@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// Where two ways lead to credentials that overlap, all of both is masked: neither the beginning of the first nor the end of the
-// second stays in clear.
+// Where two ways lead to credentials that overlap, all of both is masked: neither the beginning of the first
+// nor the end of the second stays in clear.
 func TestCredentialsThatOverlap(t *testing.T) {
 	const url, behind = "x9postgres://u:Zx9kfj" + ",2Lm" + ";Q", "@db/x" // a password with an address in it, which has a password
 	for name, c := range map[string]struct{ in, want string }{
@@ -25,8 +25,9 @@ func TestCredentialsThatOverlap(t *testing.T) {
 	}
 }
 
-// Behind a name that may be that of anything, such as a key, a value is a credential when it has letters of both kinds and digits in
-// an order that nobody would choose, however few different ones there are. A name, a hash and a number are none.
+// Behind a name that may be that of anything, such as a key, a value is a credential when it has letters of
+// both kinds and digits in an order that nobody would choose, however few different ones there are. A name, a
+// hash and a number are none.
 func TestValuesOfMiddlingRandomness(t *testing.T) {
 	for name, c := range map[string]struct {
 		value string

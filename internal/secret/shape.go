@@ -225,8 +225,9 @@ func (s *scanner) match(f *form, i int) int {
 	return at
 }
 
-// drawn reports whether a text without digits is one that a machine has made: capital and small letters without an order. One key of 24 letters in
-// seventy has no digit. In words in a row each capital stands alone.
+// drawn reports whether a text without digits is one that a machine has made: capital and small letters
+// without an order. One key of 24 letters in seventy has no digit. In words in a row each capital stands
+// alone.
 func drawn(text string) bool {
 	text = text[:min(len(text), 64)]
 	pairs, changes, small := 0, 0, false

@@ -70,8 +70,8 @@ func newChooser(b *book) *chooser {
 	return c
 }
 
-// further returns what was picked, and behind it what is chosen next in the budget, best first: of the picks that come next
-// and of the entries from an index on.
+// further returns what was picked, and behind it what is chosen next in the budget, best first: of the picks
+// that come next and of the entries from an index on.
 func (c *chooser) further(picked, next []int32, from int32) []int32 {
 	for _, i := range picked {
 		c.take(i)

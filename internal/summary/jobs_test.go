@@ -8,7 +8,8 @@ import (
 	"github.com/decantdev/decant/internal/summary"
 )
 
-// days is a conversation of so many jobs, each asked for at length, changed, committed and reported; the last one is in hand.
+// days is a conversation of so many jobs, each asked for at length, changed, committed and reported; the last
+// one is in hand.
 func days(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -38,8 +39,8 @@ func sections(text string) map[string]string {
 	return out
 }
 
-// Row "continuous, ten sessions in one": of a finished job a record says what was asked and what came of it, however many
-// there are, and rules outlive their job.
+// Row "continuous, ten sessions in one": of a finished job a record says what was asked and what came of it,
+// however many there are, and rules outlive their job.
 func TestFinishedJobsShrinkToTheirOutcome(t *testing.T) {
 	const n = 12
 	text := extract(t, talk(t, days(n)), 1800)

@@ -118,7 +118,8 @@ func (x *lexicon) said(n int32) []int32 {
 	return x.words[l.word : l.word+l.nwords]
 }
 
-// weigh gives every fact its chance after n messages. What has not been seen since message present is of jobs that are finished.
+// weigh gives every fact its chance after n messages. What has not been seen since message present is of jobs
+// that are finished.
 func (x *lexicon) weigh(n, present int) {
 	x.weighed = true
 	for i := range x.facts {

@@ -95,8 +95,8 @@ func gathered(out []passage, under string, ls []written) []passage {
 	return out
 }
 
-// gathering appends the passages of a line and of what stands below it. A heading with nothing below it says nothing, and
-// long code is no summary.
+// gathering appends the passages of a line and of what stands below it. A heading with nothing below it says
+// nothing, and long code is no summary.
 func gathering(out []passage, under string, ls []written) []passage {
 	first, below := ls[0], ls[1:]
 	size := 0

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The state of the work is what has come of commands: of one that still runs nothing has, and what is known of that command, or
-// of another, is what the last one that has ended said.
+// The state of the work is what has come of commands: of one that still runs nothing has, and what is known
+// of that command, or of another, is what the last one that has ended said.
 func TestACommandThatStillRunsIsNoState(t *testing.T) {
 	const (
 		start      = "-- m1 user --\nMake the tests pass.\n"

@@ -45,7 +45,8 @@ func (r *reteller) take(s *decant.Segment) {
 	}
 }
 
-// head returns what stands above lines of a segment: the messages that it is about, and of which of them it says nothing.
+// head returns what stands above lines of a segment: the messages that it is about, and of which of them it
+// says nothing.
 func (r *reteller) head(s *decant.Segment) string {
 	head := span(s.From, s.To)
 	var gaps []string

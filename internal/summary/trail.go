@@ -34,8 +34,9 @@ type file struct {
 }
 
 // takeTrail takes in the history of every file: read, made, changed, moved, deleted, with how the newest call
-// ended and what changed. It is taken from the calls and their outcomes alone, so it is exact as far as
-// these tell; a command that the shell expands, or a program that writes files by itself, does not. It returns the files.
+// ended and what changed. It is taken from the calls and their outcomes alone, so it is exact as far as these
+// tell; a command that the shell expands, or a program that writes files by itself, does not. It returns the
+// files.
 func (b *book) takeTrail() []*file {
 	files := map[string]*file{}
 	var order []*file

@@ -210,8 +210,8 @@ func (w *userWords) shorten(newest int) {
 	}
 }
 
-// leave leaves the user's words in finished jobs to compete with everything else, the oldest first, as far as there is no room
-// for them. Their rules stand under a heading of their own.
+// leave leaves the user's words in finished jobs to compete with everything else, the oldest first, as far as
+// there is no room for them. Their rules stand under a heading of their own.
 func (w *userWords) leave(newest int) {
 	room := overShare * w.book.budget
 	for i := newest - 1; i > 0; i-- {

@@ -7,8 +7,8 @@ import (
 	"github.com/decantdev/decant/internal/fact"
 )
 
-// What an agent uses now it is likely to use again, and what stands beside it. The numbers were chosen on sessions of one
-// project (docs/BENCHMARKS.md, "Shadow validation").
+// What an agent uses now it is likely to use again, and what stands beside it. The numbers were chosen on
+// sessions of one project (docs/BENCHMARKS.md, "Shadow validation").
 const (
 	wantedShare = .5 // of a budget, that lines of what is wanted may take before what competes
 	warmth      = 3  // by so much more a line is worth that has something wanted on it
@@ -16,7 +16,8 @@ const (
 	reach       = 8  // lines to either side that are warmed as well
 )
 
-// want has a line of each wanted fact taken before what competes, and makes the lines around all of its lines worth more.
+// want has a line of each wanted fact taken before what competes, and makes the lines around all of its lines
+// worth more.
 func want(b *book, facts []string) {
 	w := wants{book: b, wanted: map[int32]bool{}}
 	for _, f := range facts {
@@ -32,8 +33,8 @@ func want(b *book, facts []string) {
 	}
 }
 
-// names returns what a fact is called by. Where a file is spoken of, it is by its name, and hardly ever by its path; and
-// where something is defined that is called as state.Load, it is as Load.
+// names returns what a fact is called by. Where a file is spoken of, it is by its name, and hardly ever by
+// its path; and where something is defined that is called as state.Load, it is as Load.
 func names(f string) []string {
 	out := []string{f}
 	base := f[strings.LastIndexByte(f, '/')+1:]

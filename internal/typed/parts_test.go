@@ -6,8 +6,9 @@ import (
 	"github.com/decantdev/decant/internal/typed"
 )
 
-// What an agent program puts beside the user's words is not theirs, and what they typed around it stays to the letter. The same
-// text inside a sentence is the user's own, and so is a part that never ends. A program that is not known may be any of them.
+// What an agent program puts beside the user's words is not theirs, and what they typed around it stays to
+// the letter. The same text inside a sentence is the user's own, and so is a part that never ends. A program
+// that is not known may be any of them.
 func TestWhatAProgramAddsIsNotTyped(t *testing.T) {
 	for agent, parts := range map[string][]string{
 		typed.ClaudeCode: {

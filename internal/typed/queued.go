@@ -22,7 +22,8 @@ var queuedEnds = [...]string{
 	"\n\nPlease address this message and continue with your tasks.",
 }
 
-// Queued reports whether text is nothing but a message that the user typed while the agent worked, in its client's frame.
+// Queued reports whether text is nothing but a message that the user typed while the agent worked, in its
+// client's frame.
 func Queued(agent, text string) bool {
 	text = strings.TrimSpace(text)
 	_, rest, ok := cutQueued(text)
