@@ -9,9 +9,9 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// Beats reports whether the plan's view costs less than another view of the same conversation, for each fact that it
-// holds: an exact string that people or the model wrote, on a line that says what it is. Carried with both are so many
-// tokens of system prompt and tools. The plan's checkpoint says so in its reason.
+// Beats reports whether the plan's view costs less per fact than another view of the same conversation. A
+// fact is an exact string of a person or the model on a line that explains it. Both views include the same
+// system prompt and tools. The result goes into the reason of the plan's checkpoint.
 func (p *Proposal) Beats(ctx context.Context, other *decant.Conversation, fixed int) bool {
 	m := p.made
 	was := m.evidence.recalled(ctx, m.conv.Messages, wire.Text(other))
