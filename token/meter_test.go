@@ -162,11 +162,3 @@ func TestCalibrationIsBounded(t *testing.T) {
 		}
 	})
 }
-
-func TestLearnFromSession(t *testing.T) {
-	c := readSession(t, "testdata/session.jsonl.gz")
-	cal := token.Meter{Estimator: token.For(model(t, "claude-opus-4-6"))}.Learn(&c)
-	if cal.Seen < 5 || cal.Factor < 0.8 || cal.Factor > 1.25 {
-		t.Errorf("got %+v, want a factor near 1 from several observations", cal)
-	}
-}
