@@ -26,7 +26,7 @@ func (l later) Book(ctx context.Context, k store.Key, spends []store.Spend) erro
 
 // The provider's own summary stays between the gateway and the provider: the client sees an answer like any
 // other, sends its whole history on and is refused nothing, while the provider reads the summary. What it
-// costs is booked (000-06).
+// costs is booked.
 func TestProvidersSummaryThroughTheGateway(t *testing.T) {
 	up := sandbox.New(sandbox.Options{Window: 40_000, Model: &sandbox.Rules{Calls: 10_000}})
 	srv := httptest.NewServer(up)

@@ -278,10 +278,10 @@ func TestAgentLoopPreset(t *testing.T) {
 	}
 }
 
-// The fifty-message backstop of seed 004 dropped the protected first message and split pairs.
+// A limit of fifty messages must not drop the protected first message or split pairs.
 func TestAgentLoopBackstop(t *testing.T) {
 	o := options(t, "agent-loop")
-	if plan, _ := planned(t, work(60, 200), o); len(plan.Decisions) > 0 { // 004-02, 004-22: under 80,000 tokens nothing happens
+	if plan, _ := planned(t, work(60, 200), o); len(plan.Decisions) > 0 { // under 80,000 tokens nothing happens
 		t.Errorf("%d decisions about %d tokens, want none", len(plan.Decisions), plan.Before.Messages)
 	}
 	c := work(60, 6000)
@@ -328,7 +328,7 @@ func TestOrchestratorPreset(t *testing.T) {
 	}
 }
 
-// Seed 001, AC-4 to AC-7: soft trim to 1500 + 1500 above 4000 characters beyond three assistant
+// Soft trim to 1500 + 1500 above 4000 characters beyond three assistant
 // turns, hard clear beyond ten, user and assistant text and images never touched.
 func TestChatPreset(t *testing.T) {
 	c := work(14, 5000)

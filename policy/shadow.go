@@ -9,9 +9,9 @@ import (
 	"github.com/decantdev/decant/internal/fact"
 )
 
-// Lacks returns the exact strings that the model used in the messages of c from an index on which stand in what a
-// checkpoint covers and not in its record: what a record that was made before them would be missed for. It is for plans
-// that were made ahead of their pour. When ctx is done it ends early.
+// Lacks returns the exact strings that the model used in the messages of c from an index on, and that the
+// checkpoint covers but its record lacks. It checks plans that were made ahead of their pour. When ctx is
+// done it ends early.
 func Lacks(ctx context.Context, c *decant.Conversation, cp *decant.Checkpoint, from int) (out []string) {
 	if from >= len(c.Messages) {
 		return nil
@@ -42,8 +42,8 @@ func Lacks(ctx context.Context, c *decant.Conversation, cp *decant.Checkpoint, f
 	return out[:n]
 }
 
-// find notes which of some strings stand in a block. Most stand in none, or in the first, so that hardly a
-// text is decoded.
+// find notes which strings a block contains. Most are in no block, or in the first, so that few texts are
+// decoded.
 func find(b *decant.Block, strs []string, stands map[string]bool) {
 	open := slices.DeleteFunc(slices.Clone(strs), func(s string) bool { return stands[s] })
 	if !b.MayHold(open...) {

@@ -22,7 +22,7 @@ func TestEmbeddedPresetsLoad(t *testing.T) {
 	}
 }
 
-// The seeds' documents state these numbers; a preset that drifts from them is no longer the system
+// These numbers are a promise to the users of earlier systems; a preset that drifts from them is no longer the system
 // it claims to be.
 func TestSeedNumbers(t *testing.T) {
 	loop, chat, orch := load(t, "agent-loop"), load(t, "chat"), load(t, "orchestrator")
@@ -74,7 +74,7 @@ func TestSeedNumbers(t *testing.T) {
 	}
 }
 
-// The seeds' documents state these words; so do the presets.
+// Users of earlier systems know these words, so the presets use them.
 func TestSeedWords(t *testing.T) {
 	loop, chat, orch := load(t, "agent-loop"), load(t, "chat"), load(t, "orchestrator")
 	night, coding := load(t, "night-watch"), load(t, "coding-session")

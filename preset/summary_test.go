@@ -8,7 +8,7 @@ import (
 	"github.com/decantdev/decant/preset"
 )
 
-// 004-32: the numbers of chunks and of waiting, as they hold where a preset names none.
+// The defaults of chunks and retries.
 func TestSummariesHaveDefaults(t *testing.T) {
 	p, err := preset.Parse("p.yaml", []byte("name: mine\n"))
 	if err != nil {

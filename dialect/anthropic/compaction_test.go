@@ -18,7 +18,7 @@ func streamed(events ...string) dialect.Answer {
 	return r.Answer()
 }
 
-// What is billed is the sum of all passes, and what the context is now the last message pass says (000-07).
+// What is billed is the sum of all passes, and what the context is now the last message pass says.
 func TestPasses(t *testing.T) {
 	const compaction = `{"type":"compaction","input_tokens":180,"output_tokens":30,"cache_read_input_tokens":1000}`
 	message := decant.Usage{Input: 23, Output: 10}

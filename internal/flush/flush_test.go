@@ -182,7 +182,7 @@ func (w *world) items() []memory.Item {
 	return items
 }
 
-// A conversation of ten cycles is flushed ten times (001-09, 001-10, 001-12, 001-13, 001-26, 001-27): no turn of it is
+// A conversation of ten cycles is flushed ten times: no turn of it is
 // seen by the client or enters the conversation, what was preferred is remembered, a key is not, and the flush reads
 // the conversation from the provider's cache.
 func TestMemoryFlushFiresOncePerCycle(t *testing.T) {
@@ -280,7 +280,7 @@ func (w *world) texts() string {
 	return b.String()
 }
 
-// An agent that declares save_memory saves with it (001-11); the call is not made, only what it saves is taken.
+// An agent that declares save_memory saves with it; the call is not made, only what it saves is taken.
 func TestMemoryFlushCallsSaveMemoryTool(t *testing.T) {
 	w := newWorld(t, speaker{tool: true}, true)
 	w.tool = "save_memory"
@@ -290,7 +290,7 @@ func TestMemoryFlushCallsSaveMemoryTool(t *testing.T) {
 	}
 }
 
-// What a model answers instead of saving is shown to nobody (001-12), and what the conversation itself says
+// What a model answers instead of saving is shown to nobody, and what the conversation itself says
 // must be kept is saved.
 func TestMemoryFlushSuppressesSilentResponse(t *testing.T) {
 	for _, mute := range []bool{false, true} {
@@ -320,7 +320,7 @@ func TestMemoryFlushWithoutAModel(t *testing.T) {
 	}
 }
 
-// A cycle that another process has flushed is not flushed again (001-13).
+// A cycle that another process has flushed is not flushed again.
 func TestMemoryFlushSkippedWhenAlreadyFlushed(t *testing.T) {
 	w := newWorld(t, speaker{}, true)
 	ms := w.say(nil, "Hello.")

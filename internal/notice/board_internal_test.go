@@ -14,7 +14,7 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// 004-33: hooks are told of flushes and of budgets, in facts.
+// Hooks get facts about flushes and budgets.
 func TestHooksAreToldOfFlushesAndBudgets(t *testing.T) {
 	var got []string
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -27,7 +27,7 @@ func pouring(t *testing.T, name string) *engine.Pouring {
 	}
 }
 
-// 004-25: the two lines on standard error, to the letter.
+// The two lines on standard error, to the letter.
 func TestLinesOfAgentLoop(t *testing.T) {
 	want := []string{
 		"  Compaction: estimated ~85,200 tokens, threshold 80,000 — compacting 18 messages",
@@ -38,7 +38,7 @@ func TestLinesOfAgentLoop(t *testing.T) {
 	}
 }
 
-// 004-20, 004-26, 003-18: the warning lines.
+// The warning lines.
 func TestWarningLines(t *testing.T) {
 	for name, want := range map[string]string{
 		"agent-loop":   "  Warning: Compaction failed: the provider is overloaded. Falling back to history trimming.",

@@ -11,8 +11,7 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// The unit tests that seed 001 names, by their names (001-32). Those of pruning are in internal/reduce, those
-// of the flush with the flush.
+// The tests of the preset "chat". Those of pruning are in internal/reduce, those of the flush in internal/flush.
 
 // chatLimits are the limits of the preset "chat" for a model with a window of a million tokens.
 func chatLimits(t *testing.T) (policy.PlanOptions, policy.Limits) {
@@ -26,14 +25,14 @@ func chatLimits(t *testing.T) (policy.PlanOptions, policy.Limits) {
 	return o, l
 }
 
-// 001-21.
+// An estimate of nothing is zero.
 func TestEstimateTokensEmptyMessages(t *testing.T) {
 	if n := token.For(options(t, "chat").Model).Messages(nil); n != 0 {
 		t.Errorf("no messages have %d tokens", n)
 	}
 }
 
-// 001-21.
+// Twice the text has twice the estimate.
 func TestEstimateTokensProportionalToContent(t *testing.T) {
 	e := token.For(options(t, "chat").Model)
 	size := func(n int) float64 {
@@ -110,7 +109,7 @@ func compactedChat(t *testing.T, c *decant.Conversation, s policy.Summarizer) (*
 	return p.Plan, view
 }
 
-// Behind the summary the newest ten messages stand as they were.
+// The newest ten messages follow the summary unchanged.
 func TestCompactPreservesRecentMessages(t *testing.T) {
 	c := exchanges(40)
 	plan, view := compactedChat(t, c, nil)
@@ -125,7 +124,7 @@ func TestCompactPreservesRecentMessages(t *testing.T) {
 	}
 }
 
-// A second model is asked for one summary of what goes, which stands behind the seed's marker in its place.
+// A second model is asked for one summary of what goes, which replaces it behind the preset's marker.
 func TestCompactSummarizesOldMessages(t *testing.T) {
 	c := exchanges(40)
 	asked, through := 0, 0
@@ -139,7 +138,7 @@ func TestCompactSummarizesOldMessages(t *testing.T) {
 	if asked != 1 || cp == nil || cp.Rung != decant.RungModel || cp.To < through || cp.From != 1 {
 		t.Fatalf("asked %d times about messages through m%d, checkpoint %+v", asked, through, cp)
 	}
-	if cp.CostUSD != 0.005 { // 001-39
+	if cp.CostUSD != 0.005 {
 		t.Errorf("the summary cost $%g", cp.CostUSD)
 	}
 	if text := wire.Text(view.With(view.Messages[:1])); !strings.Contains(text, "[Session compacted. Summary of prior conversation:]") {
@@ -147,7 +146,7 @@ func TestCompactSummarizesOldMessages(t *testing.T) {
 	}
 }
 
-// Whatever model the session has, the summary is written by the one that the seed names, which the catalogue
+// Whatever model the session has, the summary is written by the one that the preset names, which the catalogue
 // knows with its prices.
 func TestCompactUsesHaikuModel(t *testing.T) {
 	o := options(t, "chat")

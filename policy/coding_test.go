@@ -11,8 +11,8 @@ import (
 	"github.com/decantdev/decant/preset"
 )
 
-// The kill switch. Old messages go as they did before there were summaries: nobody reads them, no model is asked, and
-// 50 messages at most are left. They can be read again.
+// With compaction switched off old messages go without a summary and without a model call. At most 50 messages
+// are left, and the others can still be read.
 func TestCompactionSwitchedOff(t *testing.T) {
 	o := options(t, "agent-loop")
 	set := *o.Preset
@@ -60,7 +60,7 @@ func TestCompactionNever(t *testing.T) {
 	}
 }
 
-// At 100,000 tokens a summary between the seed's tags takes the place of what was done, and about a tenth is left.
+// At 100,000 tokens a summary between the preset's tags replaces the work so far, and about a tenth is left.
 func TestCodingSessionPreset(t *testing.T) {
 	c := &talk{}
 	for i := range 10 {
@@ -83,7 +83,7 @@ func TestCodingSessionPreset(t *testing.T) {
 	}
 }
 
-// Where a model is configured it is given the seed's prompt, and what it writes stands between the seed's tags.
+// A configured model gets the preset's prompt, and its text goes between the preset's tags.
 func TestCodingSessionAsksForASummary(t *testing.T) {
 	c := &talk{}
 	for i := range 10 {

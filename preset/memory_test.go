@@ -6,8 +6,8 @@ import (
 	"github.com/decantdev/decant/preset"
 )
 
-// Mission 001-35: the seven settings of seed 001 have its defaults, and a file of one's own changes each of them.
-func TestSeed001Settings(t *testing.T) {
+// The seven settings of the preset "chat" have their defaults, and a user's file can change each of them.
+func TestChatSettings(t *testing.T) {
 	own, err := preset.Parse("own.yaml", []byte(`
 base: chat
 trigger: {window: 100000, reserve: 10000}

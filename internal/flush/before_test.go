@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// The integration test of seed 001 (001-33): what the user preferred is saved before the history that says so
-// is compacted, and is still there afterwards.
+// The user's preference is saved before the history with it is compacted, and is still there afterwards.
 func TestFlushThenCompactPreservesLtm(t *testing.T) {
 	w := newWorld(t, speaker{}, true)
 	done := w.fill("I prefer tea over coffee. ")
@@ -35,7 +34,7 @@ func TestFlushThenCompactPreservesLtm(t *testing.T) {
 	}
 }
 
-// Mission 001-20 (AC-19): the flush is a turn of the session's own model, with its tools, and not of the
+// The flush is a turn of the session's own model, with its tools, and not of the
 // model that writes summaries.
 func TestMemoryFlushUsesTheSessionsModel(t *testing.T) {
 	w := newWorld(t, speaker{}, true)
