@@ -58,7 +58,7 @@ func TestShadow(t *testing.T) {
 }
 
 // The shadow must say what the cache model says of requests that only grow, also where system prompt and
-// messages are kept for different times (audit 12).
+// messages are kept for different times.
 func TestShadowAgreesWithTheCache(t *testing.T) {
 	m := model(t, "claude-sonnet-4-6")
 	lives := map[string]int{"5m": minutes, "1h": hour}

@@ -48,7 +48,7 @@ func Extract(ctx context.Context, ms []decant.Message) []decant.Fact {
 	}
 	out := x.facts(ms)
 	if !x.model {
-		return byWeight(out) // a meeting or a log: nobody is told to do anything
+		return byWeight(out) // a meeting or a log, without orders
 	}
 	for _, k := range [...]decant.FactKind{decant.FactInstruction, decant.FactDecision, decant.FactOpen} {
 		out = append(out, x.newest(k)...)

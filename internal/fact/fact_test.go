@@ -29,7 +29,7 @@ func TestScan(t *testing.T) {
 		{"Chinese", "请修改 src/app.ts 里的 parseRequest。", []string{"path:src/app.ts", "+identifier:app.ts", "identifier:parseRequest"}},
 		{"Base64", "data aGVsbG8gd29ybGQ/dGhpcyBpcyBhIHRlc3Q+b2YgYmFzZTY0IGVuY29kaW5n end", nil},
 		{"LongPath", "in /Users/somebody/workspace/project/worktrees/internal/server/handlers", []string{"path:/Users/somebody/workspace/project/worktrees/internal/server/handlers"}},
-		{"Tickets", "bd show name-word.3 and gpt-5.5, but well-known", []string{"identifier:name-word.3", "identifier:gpt-5.5"}}, // audit 6: the id was cut at its hyphen
+		{"Tickets", "bd show name-word.3 and gpt-5.5, but well-known", []string{"identifier:name-word.3", "identifier:gpt-5.5"}}, // The id was cut at its hyphen
 		{"Tags", "<system-reminder>mind</system-reminder> <SelectItem/> </a:b> </not/closed> <a </etc/passwd", []string{"identifier:SelectItem", "path:/not/closed", "path:/etc/passwd"}},
 		{"Elements", "</system-reminder> <Card></Card>, see /etc/passwd", []string{"path:/etc/passwd"}},        // users U36
 		{"Escapes", `"\u003csu\nCopilot %3Atrue and %22parseRequest%22"`, []string{"identifier:parseRequest"}}, // users U36
@@ -355,7 +355,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// audit 17: in a chat, what only sounds like a rule took the room of what was said.
+// In a chat, what only sounds like a rule took the room of what was said.
 func TestOrderIsARuleThatIsAddressedToTheReader(t *testing.T) {
 	for _, tt := range []struct {
 		line string

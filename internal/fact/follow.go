@@ -24,8 +24,8 @@ type Followed struct {
 // "execute the prompt in search-prompt.txt", "see AGENTS.md for the rules". An order is what the user typed,
 // the system prompt, or, one level on, a text that is followed itself. Files whose name says that they
 // instruct agents (AGENTS.md, SKILL.md and their like) need no order. A skill that the client loaded is
-// followed until the user goes on from what was committed. When ctx is done it ends early, with what it knows
-// by then.
+// followed until the user continues from the commit. When ctx is done it ends early, with what it knows by
+// then.
 func Follow(ctx context.Context, ms []decant.Message, system []decant.Block) []Followed {
 	f := follower{ctx: ctx, calls: map[string]read{}, newest: map[string]candidate{}}
 	for i := range system {

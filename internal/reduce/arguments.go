@@ -93,8 +93,7 @@ func isKey(rest string) bool {
 	return strings.HasPrefix(rest, ":")
 }
 
-// note is what stands in the place of a long string: its first line where it says what it is about,
-// and its size.
+// note replaces a long string: its first line where it says what it is about, and its size.
 func (s *shortening) note(text string) string {
 	if strings.Contains(text, "*** Begin Patch") && s.use.call.Class != tool.Shell {
 		return patchHeads(text)

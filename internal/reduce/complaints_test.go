@@ -150,7 +150,7 @@ func chat(result string) *decant.Conversation {
 	return talk(out.String())
 }
 
-// literal is the seed's soft trim.
+// literal is the soft trim as its users know it.
 var literal = Trimming{Over: 4000, Head: 1500, Tail: 1500, After: 3, Literal: true}
 
 func TestPrunePreservesRecentToolResults(t *testing.T) {
@@ -241,7 +241,7 @@ func assistantsAfter(c *decant.Conversation, number int) int {
 	return n
 }
 
-// mission F2, 004-01: a result of one line, as MCP servers and JSON printers return it, collapsed to 2,036
+// A result of one line, as MCP servers and JSON printers return it, collapsed to 2,036
 // characters whatever room there was.
 func TestAResultOfOneLineGetsItsRoom(t *testing.T) {
 	var items []string

@@ -73,7 +73,7 @@ func extent(r *result, f tool.Touch) (tool.Touch, bool) {
 		return f, true
 	}
 	if !r.verbatim() && (r.shrunk == nil || r.shrunk.Reduction != decant.ReductionTerminal) {
-		return f, false // what stands there now is not the file
+		return f, false // the text there now is not the file
 	}
 	text := r.read()
 	for _, mark := range cutMarks {

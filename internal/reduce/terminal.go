@@ -105,7 +105,7 @@ func (t *screen) write(text string) int {
 	return n
 }
 
-// put writes s at the cursor over what stands there, rune by rune.
+// put writes s at the cursor over the present text, rune by rune.
 func (t *screen) put(s string) {
 	line := t.lines[t.row]
 	if t.col == len(line) {

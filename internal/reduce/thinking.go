@@ -35,7 +35,7 @@ func Thinking(s *Subject, t Thoughts) []decant.Decision {
 	return out
 }
 
-// withThoughts returns how many messages stand before the newest so many with thinking.
+// withThoughts returns the number of messages before the newest n with thinking.
 func withThoughts(ms []decant.Message, newest int) int {
 	for i := len(ms) - 1; i >= 0 && newest > 0; i-- {
 		if ms[i].Has(decant.KindThinking) {

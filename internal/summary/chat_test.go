@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// audit 17: the record of a chat was what the user had said last and whatever sounded like a rule, thanks and
+// The record of a chat was what the user had said last and whatever sounded like a rule, thanks and
 // compliments among it; what the talk was about was gone.
 func TestChatKeepsWhatItWasAbout(t *testing.T) {
 	for _, tt := range []struct {

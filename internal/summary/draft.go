@@ -51,8 +51,8 @@ func NewDraft(ctx context.Context, ms []decant.Message, o Options) (d *Draft, s 
 
 // Compose returns a record of the draft's messages that has lines of segments, which are in the order of the
 // messages. It has a share of what the extractive record says, from the messages. For the rest lines of
-// segments compete, as they stand, with the lines of the messages that come next, by the facts that they
-// hold. It returns an error that wraps decant.ErrSummary when no record fits or none of the lines is in it.
+// segments compete unchanged with the lines of the messages that come next, by the facts that they hold. It
+// returns an error that wraps decant.ErrSummary when no record fits or none of the lines is in it.
 func (d *Draft) Compose(ctx context.Context, segments []decant.Segment, m Mix) (s Summary, err error) {
 	defer caught(&err)
 	d.book.src.ctx = ctx

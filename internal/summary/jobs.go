@@ -23,7 +23,7 @@ type job struct {
 // recentJobs are the newest, which are not taken for finished: the one in hand and the one before.
 const recentJobs = 2
 
-// gitEnds are the steps by which work is brought to an end.
+// gitEnds are the steps that finish a job.
 var gitEnds = map[string]bool{"git commit": true, "git push": true, "git merge": true, "gh pr create": true, "gh pr merge": true, "gh issue close": true}
 
 // jobs divides a source into jobs. What an earlier record has is of none: it says itself what came of those before it.
@@ -50,7 +50,7 @@ type jobber struct {
 	jobs   []*job
 	plan   plan
 	act    int
-	closed bool // nothing was done since the job was brought to an end
+	closed bool // nothing was done since the job was finished
 }
 
 // now returns the job in hand, nil before the user has said anything.

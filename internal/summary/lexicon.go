@@ -99,7 +99,7 @@ func (x *lexicon) id(s string, f fact.Span) int32 {
 	return id
 }
 
-// see notes that a line stands in message i.
+// see notes that message i has a line.
 func (x *lexicon) see(n int32, i int, by decant.Author) {
 	for _, id := range x.of(n) {
 		x.facts[id].Add(i, by)

@@ -63,7 +63,7 @@ func createdID(result string, n int) string {
 	return itoa(n)
 }
 
-// update changes a task by its id. A client numbers its tasks anew in a new session: the newest one counts.
+// update changes a task by its id. A client restarts its numbers in a new session, so the newest task counts.
 func (p *plan) update(id string, a *act) bool {
 	for i := len(p.tasks) - 1; i >= 0; i-- {
 		if t := p.tasks[i]; t.id == id {

@@ -15,7 +15,7 @@ import (
 type reader struct {
 	*source
 	calls map[string]*act // by call id, newest
-	shift int             // added to the numbers of messages: a record in front of them stands for many
+	shift int             // added to the numbers of messages: a record in front of them replaces many
 }
 
 // read takes ms apart.
@@ -119,7 +119,7 @@ func (r *reader) returned(m *decant.Message, i int, b *decant.Block) {
 	body := secret.Mask(b.Text())
 	r.size += len(body)
 	a := r.calls[b.CallID]
-	if a == nil { // the call stands before the stretch
+	if a == nil { // the call precedes the stretch
 		a = &act{Call: tool.Call{Name: b.Name, Class: tool.ClassOf(b.Name), Effect: tool.ClassOf(b.Name)}, index: i, number: m.Number}
 		r.acts = append(r.acts, a)
 	}

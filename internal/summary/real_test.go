@@ -217,7 +217,7 @@ func everyRecord(t *testing.T, check func(t *testing.T, s *session, record strin
 	}
 }
 
-// audit 3: names with the escape of a tab before them, half lines and fragments were quoted. What is quoted is a
+// Names with the escape of a tab before them, half lines and fragments were quoted. What is quoted is a
 // whole line of what its heading names.
 func TestQuotesAreWholeLinesOfTheirSource(t *testing.T) {
 	quotes := 0
@@ -265,7 +265,7 @@ func (s *session) behind(head string) (out []int) {
 	return out
 }
 
-// audit 3, 4: a fifth to two fifths of a record were lists of names. Lines that are nothing but names are a
+// A fifth to two fifths of a record were lists of names. Lines that are nothing but names are a
 // twentieth of it at most; headings, the trail, and what stands there whole, the user's words, an error and the
 // last that was said, aside.
 func TestBareNamesAreFew(t *testing.T) {
@@ -299,7 +299,7 @@ func saysNothing(line string) bool {
 	return line != "" && !strings.ContainsAny(line, "(){}=<>;|&!") && !plainWord.MatchString(line)
 }
 
-// audit 9: every fourth text that somebody had typed was not whole in a record of a tenth.
+// Every fourth text that somebody had typed was not whole in a record of a tenth.
 func TestEverythingTypedIsWholeAtATenth(t *testing.T) {
 	texts := 0
 	for _, s := range sessions(t) {
@@ -351,7 +351,7 @@ func TestTheUsersLinesOfRealSessions(t *testing.T) {
 	})
 }
 
-// audit 10: a heading says that there is something under it.
+// A heading says that there is something under it.
 func TestHeadingsHaveLines(t *testing.T) {
 	everyRecord(t, func(t *testing.T, _ *session, record string) {
 		for head, body := range summary.Sections(record) {

@@ -24,7 +24,7 @@ func part(record, head string) string {
 // list is something that a person types: a list that would lose its sense with a hole in it.
 const list = "Do these, in this order:\n1. rename the table\n2. fix the tests\n3. write the migration\n4. run it\n5. tell me"
 
-// audit 9: a numbered list of the user's was quoted 1, 2, 3, 5, and a quarter of what was typed was not whole.
+// A numbered list of the user's was quoted 1, 2, 3, 5, and a quarter of what was typed was not whole.
 func TestWhatWasTypedStaysWhole(t *testing.T) {
 	start := "-- m1 user --\nBuild the routes of the app.\n-- m3 user --\n" + list + "\n-- m5 user --\nno, I meant the other table\n"
 	ms := work(t, start, 60)
@@ -73,7 +73,7 @@ func TestRulesOutliveOtherWords(t *testing.T) {
 
 const refusal = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). To tell you how to proceed, the user said:\n"
 
-// audit 9: what the user answered to a question of the client, or said while refusing a call, was never the
+// What the user answered to a question of the client, or said while refusing a call, was never the
 // user's. It is known by the tool or the client's form, not by what a text says.
 func TestAnswersAndRefusalsAreTheUsers(t *testing.T) {
 	start := `
@@ -184,7 +184,7 @@ func TestASmallRecordNamesChangedFilesOnly(t *testing.T) {
 	}
 }
 
-// 004-16: an agent loop's summary holds no output of tools.
+// An agent loop's summary holds no output of tools.
 func TestNoResultsMeansNone(t *testing.T) {
 	ms := work(t, "-- m1 user --\nBuild the routes.\n", 30)
 	s, err := summary.Extract(context.Background(), ms, summary.Options{Budget: 2000, NoResults: true})

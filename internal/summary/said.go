@@ -36,7 +36,7 @@ func (b *book) takeConclusions(tasks []*task, files []*file) {
 // approved is how Claude Code begins the result of a plan that the user approved.
 const approved = "User has approved your plan."
 
-// approvals takes in the plans that the user approved: decisions, though nobody calls them so.
+// approvals takes in the plans that the user approved: they are decisions, although no text calls them so.
 func (c *concluder) approvals() {
 	for _, a := range c.book.src.acts {
 		if a.Name != "ExitPlanMode" || a.failed || !strings.HasPrefix(a.result, approved) {

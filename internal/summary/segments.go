@@ -45,8 +45,8 @@ func (r *reteller) take(s *decant.Segment) {
 	}
 }
 
-// head returns what stands above lines of a segment: the messages that it is about, and of which of them it
-// says nothing.
+// head returns the heading of lines of a segment: the messages that it is about, and of which of them it says
+// nothing.
 func (r *reteller) head(s *decant.Segment) string {
 	head := span(s.From, s.To)
 	var gaps []string
@@ -80,7 +80,7 @@ func ours(heads string) bool {
 		slices.Contains([]string{alsoHeading, namesHeading, Pinned}, top)
 }
 
-// headJoint joins the headings that a line stands under.
+// headJoint joins the headings above a line.
 const headJoint = ": "
 
 // mostAuthors is how many models the first line of a record names.

@@ -14,8 +14,8 @@ const (
 	lastChars    = 900  // of the model's last words
 )
 
-// takeState takes in how the work stands: the newest outcome of each build, test and other command that says so,
-// the newest error that nothing has put right since, and what happened last.
+// takeState takes in the state of the work: the newest outcome of each build, test and other command that
+// says so, the newest error that nothing has put right since, and what happened last.
 func (b *book) takeState() {
 	seen := map[string]bool{}
 	stated := map[*act]bool{} // whose outcome is said
@@ -112,7 +112,7 @@ var (
 	gitSteps = map[string]bool{"commit": true, "push": true, "pull": true, "merge": true, "rebase": true, "checkout": true, "switch": true, "stash": true, "reset": true, "tag": true, "cherry-pick": true, "revert": true}
 )
 
-// stateOf returns what a simple command's outcome is an outcome of, empty when it is none.
+// stateOf returns the subject of a simple command's outcome, or "".
 func stateOf(words []string) string {
 	program := words[0][strings.LastIndexByte(words[0], '/')+1:]
 	switch {

@@ -225,7 +225,7 @@ Todos have been modified successfully. Ensure that you continue to use the todo 
 	}
 }
 
-// audit 10: plans made of TaskCreate and TaskUpdate were never read.
+// Plans made of TaskCreate and TaskUpdate were never read.
 func TestPlanOfSingleTasks(t *testing.T) {
 	ms := talk(t, `
 -- m1 user --

@@ -13,7 +13,7 @@ import (
 
 // Told is what of a model's text about messages can be quoted.
 type Told struct {
-	Text     string  // its lines as they stand, without those that cannot
+	Text     string  // its unchanged lines, without those that cannot stay
 	Kept     float64 // share of its lines that can
 	Familiar float64 // share of its words that are words of the messages
 }

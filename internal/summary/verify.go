@@ -15,7 +15,7 @@ import (
 
 // Limits say which summaries are accepted.
 type Limits struct {
-	Source  int            // tokens of what the summary stands for; 0: unknown, not checked
+	Source  int            // tokens of the summarised messages; 0: unknown, not checked
 	Budget  int            // most tokens of the repaired summary; 0: no limit but what a repair may take
 	Counter decant.Counter // nil means an estimate by classes of characters
 }

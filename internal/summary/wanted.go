@@ -7,7 +7,7 @@ import (
 	"github.com/decantdev/decant/internal/fact"
 )
 
-// What an agent uses now it is likely to use again, and what stands beside it. The numbers were chosen on
+// An agent is likely to reuse strings that it uses now, and the text beside them. The numbers were chosen on
 // sessions of one project (docs/BENCHMARKS.md, "Shadow validation").
 const (
 	wantedShare = .5 // of a budget, that lines of what is wanted may take before what competes
@@ -95,7 +95,7 @@ func (w *wants) lead() {
 // within is how many bytes to either side of a fact are looked at for what it is.
 const within = 100
 
-// besides returns how many plain words stand beside a fact on a line, as far as they count.
+// besides counts the plain words beside a fact on a line, up to the limit.
 func besides(line, f string) (n int) {
 	at := strings.Index(line, f)
 	if at < 0 {
