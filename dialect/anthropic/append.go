@@ -93,8 +93,8 @@ func role(body []byte, message jsonspan.Span) string {
 	return jsonspan.MemberText(message.Of(body), "role")
 }
 
-// calls are those of a turn of the assistant that have no result yet. The turn goes on for as long as the client
-// sends results alone; the server's own calls in it may get theirs in a later message.
+// calls are those of a turn of the assistant that have no result yet. The turn continues for as long as the
+// client sends results alone; the server's own calls in it may get theirs in a later message.
 type calls struct {
 	open map[string]bool // by id
 	said bool            // something besides results has followed

@@ -63,7 +63,7 @@ func (w *bodyWriter) begin(more bool, role decant.Role) {
 	w.out = append(w.out, `,"content":`...)
 }
 
-// blocks writes a list of blocks, or the string that stands for one.
+// blocks writes a list of blocks, or the string in its place.
 func (w *bodyWriter) blocks(list []byte) {
 	sc := jsonspan.Scan(list, 0)
 	if sc.Kind() != '[' {

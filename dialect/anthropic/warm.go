@@ -45,13 +45,14 @@ func fewest(body []byte) string {
 	if forced := typeOf(body, "tool_choice"); forced == "any" || forced == "tool" {
 		return "1"
 	}
-	if out := jsonspan.Member(body, 0, "output_config"); !out.IsZero() && !jsonspan.Member(body, out.Start, "format").IsZero() {
+	if out := jsonspan.Member(body, 0, "output_config"); !out.IsZero() &&
+		!jsonspan.Member(body, out.Start, "format").IsZero() {
 		return "1"
 	}
 	return "0"
 }
 
-// typeOf returns the type of a parameter that is an object, empty where there is none.
+// typeOf returns the type of a parameter that is an object, or "".
 func typeOf(body []byte, name string) string {
 	at := jsonspan.Member(body, 0, name)
 	if at.IsZero() || body[at.Start] != '{' {
