@@ -21,7 +21,7 @@ type exchange struct {
 	in      *http.Request
 	dialect dialect.Dialect
 	door    dialect.Door
-	watcher Watcher // nil: nobody watches
+	watcher Watcher // may be nil
 	share   share
 	sent    []byte // the body as the client sent it; of a large one what was read of it
 	body    []byte // the same, without compression
