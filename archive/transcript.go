@@ -64,7 +64,7 @@ func ReadTranscript(ctx context.Context, a Source, k store.Key, version int64) (
 	return t, nil
 }
 
-// ReadEntries reads some entries of a conversation in order, such as those that a handle stands for.
+// ReadEntries reads some entries of a conversation in order, such as those of a handle.
 func ReadEntries(ctx context.Context, a Source, k store.Key, entries []store.Entry) (*Transcript, error) {
 	rs, err := a.Standing(ctx, k, 1)
 	if err != nil {
@@ -118,7 +118,8 @@ func (t *Transcript) Body(view *decant.Conversation) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d, ok := t.Dialect.(dialect.Pauser); ok && dialect.Summarised(view) && d.Unsigned(view.Messages[0].Blocks[0].Text()) {
+	if d, ok := t.Dialect.(dialect.Pauser); ok && dialect.Summarised(view) &&
+		d.Unsigned(view.Messages[0].Blocks[0].Text()) {
 		return d.Rule(body, dialect.Rules{Summary: 1}) // which such a summary does not go without
 	}
 	return body, nil

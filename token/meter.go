@@ -59,10 +59,12 @@ func isThinking(b decant.Block) bool { return b.Kind == decant.KindThinking }
 
 // asks reports whether m is a message of the user with more than results.
 func asks(m decant.Message) bool {
-	return m.Role == decant.RoleUser && slices.ContainsFunc(m.Blocks, func(b decant.Block) bool { return b.Kind != decant.KindResult })
+	return m.Role == decant.RoleUser && slices.ContainsFunc(m.Blocks, func(b decant.Block) bool {
+		return b.Kind != decant.KindResult
+	})
 }
 
-// anchor returns the index of the newest message with usable usage, -1 when there is none.
+// anchor returns the index of the newest message with usable usage, or -1.
 func anchor(ms []decant.Message) int {
 	kept := decant.Kept(ms)
 	for i := len(ms) - 1; i >= 0; i-- {
