@@ -17,7 +17,7 @@
 //   - decant: to send the model a view in place of the whole conversation.
 //   - conversation: one line of messages between one agent and one model.
 //   - block: a piece of a message: text, an image, a call, a result, thinking, or opaque.
-//   - session: one conversation of an agent of one's own, with its calls and runs.
+//   - session: one conversation of an agent that you build, with its calls and runs.
 //   - journal: what has happened in a session, step by step, as it was written down before anything followed from it.
 //   - round: an assistant message with its calls, all their results and its thinking; no edit splits one.
 //   - turn: what happens from one thing that the user said to the next.
@@ -30,8 +30,8 @@
 //   - checkpoint: a decision that replaces a range of messages by a record.
 //   - record: the text of a checkpoint.
 //   - segment: what a model wrote once about a stretch of messages; records quote its lines.
-//   - stub: a line that stands where a result was.
-//   - outline: lines quoted of one result that stand where it was.
+//   - stub: a line in place of a result.
+//   - outline: lines quoted of one result, in its place.
 //   - handle: a name under which an original can be read again, such as d:1a2b3c or c:4.
 //   - pin: a decision that keeps a block verbatim.
 //   - hold: a decision that puts off pours until somebody releases the conversation.
