@@ -3,7 +3,7 @@ package cost
 import "time"
 
 // What the Messages API's prompt cache does (docs/reference/anthropic.md, "The prompt cache"). These numbers
-// stand here and nowhere else; the sandbox has its own on purpose, because it checks them.
+// are here and nowhere else; the sandbox has its own on purpose, because it checks them.
 const (
 	LookBack    = 20 // blocks that a lookup covers from each marker, which counts as one
 	MostMarkers = 4  // of one request

@@ -181,7 +181,10 @@ func pair(s string, yield func(string)) int {
 }
 
 // negations are the words that turn a sentence into its opposite.
-var negations = []string{"not", "never", "no", "none", "don't", "dont", "doesn't", "can't", "cannot", "mustn't", "shouldn't", "won't", "without", "avoid", "nicht", "nie", "kein", "keine", "jamais", "nunca"}
+var negations = []string{
+	"not", "never", "no", "none", "don't", "dont", "doesn't", "can't", "cannot", "mustn't", "shouldn't",
+	"won't", "without", "avoid", "nicht", "nie", "kein", "keine", "jamais", "nunca",
+}
 
 // negates counts the negations in a text in small letters.
 func negates(low string) (n int) {

@@ -150,12 +150,15 @@ func (f *follower) asked(file string) bool {
 	if forAgents[strings.ToLower(base)] {
 		return true
 	}
-	return slices.ContainsFunc(f.named, func(n string) bool { return strings.HasSuffix("/"+file, "/"+strings.TrimPrefix(n, "./")) })
+	return slices.ContainsFunc(f.named, func(n string) bool {
+		return strings.HasSuffix("/"+file, "/"+strings.TrimPrefix(n, "./"))
+	})
 }
 
 // forAgents are the files that instruct agents by their name, in small letters.
 var forAgents = map[string]bool{
-	"agents.md": true, "agent.md": true, "claude.md": true, "claude.local.md": true, "gemini.md": true, "qwen.md": true, "skill.md": true, "copilot-instructions.md": true,
+	"agents.md": true, "agent.md": true, "claude.md": true, "claude.local.md": true, "gemini.md": true,
+	"qwen.md": true, "skill.md": true, "copilot-instructions.md": true,
 	".cursorrules": true, ".clinerules": true, ".windsurfrules": true, "conventions.md": true,
 }
 

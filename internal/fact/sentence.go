@@ -46,7 +46,8 @@ func Rule(line string) bool {
 			return true
 		}
 	}
-	return forbids(low, "don't") || forbids(low, "dont") || forbids(low, "do not") || forbids(low, "don’t") || slices.ContainsFunc(clauses(low), prescribes)
+	return forbids(low, "don't") || forbids(low, "dont") || forbids(low, "do not") || forbids(low, "don’t") ||
+		slices.ContainsFunc(clauses(low), prescribes)
 }
 
 // habits are verbs of orders that stay in force, where other verbs ask for one thing to be done.
@@ -61,7 +62,10 @@ var sweeping = setOf("every each everything everyone everybody nothing nobody no
 var replies = setOf("problem problems idea worries need needs thanks such errors error matches match results result output changes files file longer doubt one way luck rush hurry plans pain clue matter offense regrets kidding")
 
 // norms are verbs that say how a thing is done always.
-var norms = []string{" need", " go ", " goes ", " get ", " gets ", " may ", " stay", " use ", " uses ", " start", " end ", " ends ", " belong", " generated", " in english", " auf ", " en ", " has to ", " have to ", " per "}
+var norms = []string{
+	" need", " go ", " goes ", " get ", " gets ", " may ", " stay", " use ", " uses ", " start", " end ",
+	" ends ", " belong", " generated", " in english", " auf ", " en ", " has to ", " have to ", " per ",
+}
 
 // prescribes reports whether a sentence, in small letters, is put as rules are: it begins with the verb of a
 // habit, or with a word about all cases or none, or says what comes first.

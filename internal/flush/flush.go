@@ -135,8 +135,9 @@ func (f *Flusher) save(ctx context.Context, o *engine.Occasion, drafts []memory.
 		scope = memory.Scope{Level: memory.Conversation, Name: o.Conversation.ID}
 	}
 	origin := memory.Origin{
-		Scope: scope, Time: f.opts.Now().UTC(), Source: memory.Source{Conversation: o.Conversation.ID, From: first(o), To: last(o)},
-		ID: func() (string, error) { return memory.NewID(rand.Reader) },
+		Scope: scope, Time: f.opts.Now().UTC(),
+		Source: memory.Source{Conversation: o.Conversation.ID, From: first(o), To: last(o)},
+		ID:     func() (string, error) { return memory.NewID(rand.Reader) },
 	}
 	items, err := origin.Items(drafts)
 	if err != nil || len(items) == 0 {

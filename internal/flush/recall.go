@@ -13,7 +13,9 @@ const mostRecalled = 1_000
 
 // Recall returns what a model is told of earlier conversations about a project, for engine.Models.Recall.
 func (f *Flusher) Recall(ctx context.Context, tenant, project string, c decant.Counter) (string, error) {
-	items, err := f.opts.Store.Memories(ctx, store.MemoryQuery{Tenant: tenant, Scopes: []memory.Scope{{Level: memory.Project, Name: project}}})
+	items, err := f.opts.Store.Memories(ctx, store.MemoryQuery{
+		Tenant: tenant, Scopes: []memory.Scope{{Level: memory.Project, Name: project}},
+	})
 	if err != nil {
 		return "", err
 	}

@@ -57,7 +57,8 @@ func Timed(w http.ResponseWriter, r *http.Request, limit time.Duration) *http.Re
 	}
 	b := &Body{ReadCloser: r.Body, conn: http.NewResponseController(w), limit: limit, left: limit}
 	b.conn.SetReadDeadline(time.Now().Add(limit)) // where that cannot be done, Read says so
-	out := r.WithContext(r.Context())             // the server's own request keeps its body: by it the server knows what is left of it
+	// the server's own request keeps its body: by it the server knows what is left of it
+	out := r.WithContext(r.Context())
 	out.Body = b
 	return out
 }

@@ -51,7 +51,8 @@ func (c *crowd) change(conn net.Conn, s http.ConnState) {
 func (c *crowd) leave() bool {
 	if now := time.Now(); now.Sub(c.told) >= time.Minute {
 		c.told = now
-		c.log.Warn("there are as many connections as there may be; those that make no request are closed for new ones", "connections", c.most)
+		c.log.Warn("there are as many connections as there may be; those that make no request are closed for new ones",
+			"connections", c.most)
 	}
 	var oldest net.Conn
 	for conn, since := range c.resting {

@@ -114,7 +114,8 @@ func stem(w string) string {
 	if len(w) < 4 || !isLower(w[len(w)-1]) {
 		return w
 	}
-	for _, end := range []struct{ is, becomes string }{{"sses", "ss"}, {"ies", "y"}, {"ings", ""}, {"ing", ""}, {"ed", ""}, {"ss", "ss"}, {"us", "us"}, {"is", "is"}, {"s", ""}} {
+	for _, end := range []struct{ is, becomes string }{{"sses", "ss"}, {"ies", "y"}, {"ings", ""}, {"ing", ""},
+		{"ed", ""}, {"ss", "ss"}, {"us", "us"}, {"is", "is"}, {"s", ""}} {
 		if rest, ok := strings.CutSuffix(w, end.is); ok && len(rest)+len(end.becomes) >= 3 {
 			w = rest + end.becomes
 			break
@@ -162,7 +163,8 @@ func runEnd(w string, of bool) int {
 
 // unspaced reports whether r belongs to a script that is written without spaces.
 func unspaced(r rune) bool {
-	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
+		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 func isDigit(c byte) bool  { return '0' <= c && c <= '9' }

@@ -17,10 +17,12 @@ import (
 
 // A Result is what a text holds.
 type Result struct {
-	Strings  int     `json:"strings"`
-	Present  int     `json:"present"`  // that stand in the text
-	Grounded int     `json:"grounded"` // that stand there on a line which still says something of what stood beside them
-	Score    float64 `json:"score"`    // share of the strings that are grounded, 0 to 1; those used in the newest third of the messages count double; 1 when there are none
+	Strings  int `json:"strings"`
+	Present  int `json:"present"`  // that stand in the text
+	Grounded int `json:"grounded"` // that stand there on a line which still says something of what stood beside them
+	// share of the strings that are grounded, 0 to 1; those used in the newest third of the messages count
+	// double; 1 when there are none
+	Score float64 `json:"score"`
 }
 
 // Of measures what text holds of ms. It takes time in proportion to both. When ctx is done it ends early, and what
@@ -87,7 +89,10 @@ type place struct {
 
 // In finds the strings of ms. When ctx is done it ends early, and so does what is measured by it then.
 func (r *Reader) In(ctx context.Context, ms []decant.Message) *Measure {
-	m := &Measure{reader: r, ctx: ctx, messages: len(ms), strings: map[string]*wanted{}, names: map[string]bool{}, lines: map[string][]place{}}
+	m := &Measure{
+		reader: r, ctx: ctx, messages: len(ms), strings: map[string]*wanted{}, names: map[string]bool{},
+		lines: map[string][]place{},
+	}
 	var texts []string
 	for i := range ms {
 		for k := range ms[i].Blocks {

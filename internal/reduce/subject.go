@@ -94,7 +94,9 @@ func (s *Subject) look(b *decant.Block, at place, p *pairing) {
 	switch b.Kind {
 	case decant.KindUse:
 		p.calls[b.CallID] = append(p.calls[b.CallID], len(s.uses))
-		s.uses = append(s.uses, use{block: b, call: tool.Parse(b.Name, b.Text()), closed: at.closed && s.allowed(b), failed: true})
+		s.uses = append(s.uses, use{
+			block: b, call: tool.Parse(b.Name, b.Text()), closed: at.closed && s.allowed(b), failed: true,
+		})
 	case decant.KindResult:
 		r := result{block: b, orig: b, mask: s.mask, at: at.at, round: at.round, closed: at.closed, fresh: at.fresh}
 		s.pair(&r, p.calls)

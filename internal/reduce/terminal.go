@@ -20,7 +20,10 @@ func Terminal(s *Subject) []decant.Decision {
 		if len(cleaned) == len(text) {
 			continue
 		}
-		d := decant.Decision{Kind: decant.Shrink, Reduction: decant.ReductionTerminal, Reason: "control sequences in a result of " + toolName(r)}
+		d := decant.Decision{
+			Kind: decant.Shrink, Reduction: decant.ReductionTerminal,
+			Reason: "control sequences in a result of " + toolName(r),
+		}
 		if d, ok := s.decide(r.block, text, cleaned, d); ok {
 			out = append(out, d)
 		}

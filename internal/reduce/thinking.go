@@ -27,7 +27,8 @@ func Thinking(s *Subject, t Thoughts) []decant.Decision {
 	end = min(end, withThoughts(s.ms, t.Keep))
 	var out []decant.Decision
 	for i := range s.ms[:end] {
-		if t.Through > 0 && s.ms[i].Number > t.Through || s.opts.Before > 0 && s.ms[i].Number >= s.opts.Before && t.KeepTurns >= 0 {
+		if t.Through > 0 && s.ms[i].Number > t.Through ||
+			s.opts.Before > 0 && s.ms[i].Number >= s.opts.Before && t.KeepTurns >= 0 {
 			break
 		}
 		out = append(out, s.thoughts(&s.ms[i])...)

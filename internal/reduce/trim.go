@@ -196,7 +196,8 @@ func between(s string, i, step int) int {
 		marks = ","
 	}
 	for k := i; k > 0 && k < len(s) && (k-i)*step < near; k += step {
-		if strings.IndexByte(marks, s[k-1]) >= 0 && (marks != "," || k == len(s) || strings.IndexByte("\"{[ -0123456789tfn", s[k]) >= 0) {
+		if strings.IndexByte(marks, s[k-1]) >= 0 &&
+			(marks != "," || k == len(s) || strings.IndexByte("\"{[ -0123456789tfn", s[k]) >= 0) {
 			return k
 		}
 	}

@@ -82,7 +82,8 @@ func plain(c Context, s string) Context {
 			i++
 			continue
 		}
-		if i-start < 4 || wordBefore(s, start) || byteBefore(s, start, "./-") || wordAt(s, i) > 0 || i < len(s) && s[i] == '/' {
+		if i-start < 4 || wordBefore(s, start) || byteBefore(s, start, "./-") || wordAt(s, i) > 0 ||
+			i < len(s) && s[i] == '/' {
 			continue
 		}
 		if h := hashOf(s[start:i]); !c.has(h) {

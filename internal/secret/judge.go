@@ -30,10 +30,12 @@ func (v value) credential(is trust) bool {
 // allKinds reports whether v has letters, small and capital, and digits, as what a machine makes and a name
 // or a hash has not.
 func (v value) allKinds(c counts) bool {
-	if c.dots+c.symbols > 0 || c.slashes > c.size/20 || strings.HasPrefix(v.text, "sha") || strings.HasPrefix(v.text, "AAAA") {
+	if c.dots+c.symbols > 0 || c.slashes > c.size/20 || strings.HasPrefix(v.text, "sha") ||
+		strings.HasPrefix(v.text, "AAAA") {
 		return false
 	}
-	return c.lower > 1 && c.upper > 1 && c.digits > 1 && c.bits() > 3.5 || v.env && c.size >= 32 && c.hex() && c.size != commit
+	return c.lower > 1 && c.upper > 1 && c.digits > 1 && c.bits() > 3.5 ||
+		v.env && c.size >= 32 && c.hex() && c.size != commit
 }
 
 // commit is the length of a hash of Git, which is a name.
@@ -67,7 +69,8 @@ func (v value) chosen(c counts) bool {
 	case c.size >= 20 && c.dots == 0 && (c.letters() == c.size && c.steps == 0 || v.how == quoted && noisy(v.text)):
 		return true
 	case v.how == quoted:
-		return c.size >= 6 && c.dots == 0 && (c.digits > 0 || c.steps == 0 && c.letters() == c.size) || c.size >= 8 && c.symbols > 0
+		return c.size >= 6 && c.dots == 0 && (c.digits > 0 || c.steps == 0 && c.letters() == c.size) ||
+			c.size >= 8 && c.symbols > 0
 	}
 	return c.size >= 6 && c.digits > 0 && c.dots == 0 && c.slashes == 0 && c.letters()+c.symbols > 3
 }
@@ -183,10 +186,16 @@ func isPath(s string) bool {
 }
 
 // stand are parts of what stands for a credential without being one.
-var stand = []string{"example", "your", "xxxx", "***", "...", "\u2026", "redacted", "placeholder", "changeme", "change-me", "change_me", "dummy", "process.env", "os.environ", "getenv"}
+var stand = []string{
+	"example", "your", "xxxx", "***", "...", "\u2026", "redacted", "placeholder", "changeme", "change-me",
+	"change_me", "dummy", "process.env", "os.environ", "getenv",
+}
 
 // nothing are words in the place of a password.
-var nothing = []string{"true", "false", "none", "null", "undefined", "required", "optional", "string", "secret", "password", "passwd", "prompt", "stdin", "enabled", "disabled", "sha256", "sha512", "base64", "argon2", "argon2id"}
+var nothing = []string{
+	"true", "false", "none", "null", "undefined", "required", "optional", "string", "secret", "password",
+	"passwd", "prompt", "stdin", "enabled", "disabled", "sha256", "sha512", "base64", "argon2", "argon2id",
+}
 
 // placeholder reports whether v stands for a credential without being one.
 func placeholder(v string) bool {

@@ -10,8 +10,11 @@ var phrases = []struct {
 	{"Bearer ", strong}, {"bearer ", strong},
 	{"password is ", password}, {"Password is ", password},
 	{"token is ", strong}, {"Token is ", strong}, {"secret is ", strong}, {"Secret is ", strong},
-	{"API key is ", strong}, {"api key is ", strong}, {"access key is ", strong}, {"deploy key is ", strong}, {"key is ", mixed}, // a primary key may be
-	{"IDENTIFIED BY '", password}, {"identified by '", password}, {"PASSWORD '", password}, {"password '", password}, // SQL
+	// a primary key may be
+	{"API key is ", strong}, {"api key is ", strong}, {"access key is ", strong}, {"deploy key is ", strong},
+	{"key is ", mixed},
+	// SQL
+	{"IDENTIFIED BY '", password}, {"identified by '", password}, {"PASSWORD '", password}, {"password '", password},
 	{"requirepass ", password}, {"masterauth ", password}, // Redis
 	{"login ", password}, // .netrc: login NAME password ...
 	// A name and then its value: ENV NAME value, define('NAME', 'value').

@@ -39,7 +39,10 @@ const (
 
 // shares are the parts of the budget that what comes first may take, each with those before it: a record of
 // nothing but files would be of no use.
-var shares = [musts]float64{compete: 1, mustGoal: .5, mustDone: .5, mustRule: .8, mustUser: .8, mustState: .85, mustPlan: .9, mustChange: .9, mustFile: .9, mustWanted: .97}
+var shares = [musts]float64{
+	compete: 1, mustGoal: .5, mustDone: .5, mustRule: .8, mustUser: .8, mustState: .85, mustPlan: .9,
+	mustChange: .9, mustFile: .9, mustWanted: .97,
+}
 
 // A group is what entries have in common: a heading line.
 type group struct {

@@ -122,7 +122,9 @@ func (f *folder) end() {
 
 // said reports whether the user's words in the record have a rule already.
 func (f *folder) said(rule string) bool {
-	return slices.ContainsFunc(f.in.texts, func(t *text) bool { return t.author == byUser && strings.Contains(t.body, rule) })
+	return slices.ContainsFunc(f.in.texts, func(t *text) bool {
+		return t.author == byUser && strings.Contains(t.body, rule)
+	})
 }
 
 func afterColon(s string) string {
@@ -140,7 +142,10 @@ func (f *folder) outcome(body string) {
 	if !ok {
 		return
 	}
-	a := &act{index: f.index, number: f.number, done: true, said: body, failed: strings.Contains(how, "failed") || strings.Contains(how, "exit")}
+	a := &act{
+		index: f.index, number: f.number, done: true, said: body,
+		failed: strings.Contains(how, "failed") || strings.Contains(how, "exit"),
+	}
 	a.Command, _ = strings.CutPrefix(title, "$ ")
 	a.Class, a.Effect = tool.Shell, tool.Shell
 	f.in.acts = append(f.in.acts, a)

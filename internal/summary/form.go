@@ -46,7 +46,11 @@ const mark = "[Decant record of "
 
 // headings are the titles of the sections, in English and Chinese.
 var headings = [2][sections]string{
-	{"User", "Questions and answers", "Goal", "Rules", "Finished", "Plan", "State", "Files", "Said in the meeting", "Said by the model", "Conclusions", "The client's earlier summary", "Decisions", "Open", "Summaries", "Quotes", "Last"},
+	{
+		"User", "Questions and answers", "Goal", "Rules", "Finished", "Plan", "State", "Files",
+		"Said in the meeting", "Said by the model", "Conclusions", "The client's earlier summary", "Decisions",
+		"Open", "Summaries", "Quotes", "Last",
+	},
 	{"用户", "问答", "目标", "规则", "已完成", "计划", "状态", "文件", "会上说过的话", "模型说过的话", "结论", "客户端先前的摘要", "决定", "未完成", "摘要", "摘录", "最近"},
 }
 

@@ -24,7 +24,10 @@ type job struct {
 const recentJobs = 2
 
 // gitEnds are the steps that finish a job.
-var gitEnds = map[string]bool{"git commit": true, "git push": true, "git merge": true, "gh pr create": true, "gh pr merge": true, "gh issue close": true}
+var gitEnds = map[string]bool{
+	"git commit": true, "git push": true, "git merge": true, "gh pr create": true, "gh pr merge": true,
+	"gh issue close": true,
+}
 
 // jobs divides a source into jobs. What an earlier record has is of none: it says itself what came of those before it.
 func (s *source) jobs() []*job {

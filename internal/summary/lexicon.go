@@ -264,7 +264,8 @@ func hasWords(s string) bool {
 
 // inName reports whether c may be a part of a name: also of a path.
 func inName(c byte) bool {
-	return letter(c) || c >= '0' && c <= '9' || c == '_' || c == '.' || c == '/' || c == '-' || c >= 0xc3 && c < 0xe2 || c >= 0x80 && c < 0xc0
+	return letter(c) || c >= '0' && c <= '9' || c == '_' || c == '.' || c == '/' || c == '-' ||
+		c >= 0xc3 && c < 0xe2 || c >= 0x80 && c < 0xc0
 }
 
 // isWord reports whether s is three small letters or more, behind a capital or not.

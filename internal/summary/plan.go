@@ -33,7 +33,11 @@ func (b *book) takePlan() []*task {
 		return p.tasks
 	}
 	g := b.heading("", 0)
-	b.add(entry{sec: secPlan, group: g, number: p.number, text: itoa(done) + b.say(" of ", " / ") + itoa(done+left) + b.say(" done; left:", " 已完成；剩余："), line: -1, must: mustPlan})
+	b.add(entry{
+		sec: secPlan, group: g, number: p.number,
+		text: itoa(done) + b.say(" of ", " / ") + itoa(done+left) + b.say(" done; left:", " 已完成；剩余："), line: -1,
+		must: mustPlan,
+	})
 	for _, s := range open {
 		b.add(entry{sec: secPlan, group: g, text: s, line: -1, must: mustPlan})
 	}

@@ -72,7 +72,8 @@ func (r *reader) said(m *decant.Message, i int, b *decant.Block) {
 		return
 	}
 	switch {
-	case earlier(m, b) || b.Author == decant.AuthorDecant || m.Role == decant.RoleUser && strings.HasPrefix(body, continued):
+	case earlier(m, b) || b.Author == decant.AuthorDecant ||
+		m.Role == decant.RoleUser && strings.HasPrefix(body, continued):
 		t.author = byEarlier
 	case b.Author == decant.AuthorUser:
 		t.author = byUser
@@ -120,7 +121,10 @@ func (r *reader) returned(m *decant.Message, i int, b *decant.Block) {
 	r.size += len(body)
 	a := r.calls[b.CallID]
 	if a == nil { // the call precedes the stretch
-		a = &act{Call: tool.Call{Name: b.Name, Class: tool.ClassOf(b.Name), Effect: tool.ClassOf(b.Name)}, index: i, number: m.Number}
+		a = &act{
+			Call: tool.Call{Name: b.Name, Class: tool.ClassOf(b.Name), Effect: tool.ClassOf(b.Name)}, index: i,
+			number: m.Number,
+		}
 		r.acts = append(r.acts, a)
 	}
 	a.done = true

@@ -72,7 +72,8 @@ func under(head string) string {
 // rules, the request in hand and the files.
 func ours(heads string) bool {
 	low := strings.ToLower(heads)
-	if slices.ContainsFunc([]string{"user message", "user's message", "user request", "primary request", "instructions", "用户的话"}, func(w string) bool { return strings.Contains(low, w) }) {
+	if slices.ContainsFunc([]string{"user message", "user's message", "user request", "primary request",
+		"instructions", "用户的话"}, func(w string) bool { return strings.Contains(low, w) }) {
 		return true
 	}
 	top, _, _ := strings.Cut(heads, headJoint)

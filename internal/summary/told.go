@@ -73,7 +73,8 @@ func invents(text string, known *find.Text) bool {
 		if f.Inner || f.Kind == decant.FactNumber || len(name) < leastName || known.Contains(name) {
 			continue
 		}
-		if base := path.Base(name); f.Kind == decant.FactPath && len(base) >= leastName && base != name && known.Contains(base) {
+		if base := path.Base(name); f.Kind == decant.FactPath && len(base) >= leastName && base != name &&
+			known.Contains(base) {
 			continue
 		}
 		return true

@@ -78,7 +78,11 @@ func (b *book) takeUsers() {
 	}
 	w.rules()
 	if newest >= 0 && w.texts[newest].number > 0 {
-		b.add(entry{sec: secGoal, group: -1, text: b.say("The request in hand is ", "当前的请求是 ") + w.texts[newest].text.name() + b.say(".", "。"), line: -1, must: mustGoal})
+		b.add(entry{
+			sec: secGoal, group: -1,
+			text: b.say("The request in hand is ", "当前的请求是 ") + w.texts[newest].text.name() + b.say(".", "。"),
+			line: -1, must: mustGoal,
+		})
 	}
 }
 

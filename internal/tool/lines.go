@@ -41,11 +41,13 @@ func errorStart(line string) bool {
 	case '-':
 		return strings.HasPrefix(line, "--- FAIL")
 	case 'n':
-		return strings.HasPrefix(line, "not ok ") || strings.HasPrefix(line, "npm error") || strings.HasPrefix(line, "npm ERR!")
+		return strings.HasPrefix(line, "not ok ") || strings.HasPrefix(line, "npm error") ||
+			strings.HasPrefix(line, "npm ERR!")
 	case 'E':
 		return strings.HasPrefix(line, "E   ") || strings.HasPrefix(line, "ERROR")
 	case 0xE2: // check marks and crosses
-		return strings.HasPrefix(line, "✗") || strings.HasPrefix(line, "✘") || strings.HasPrefix(line, "✖") || strings.HasPrefix(line, "× ") || strings.HasPrefix(line, "❌")
+		return strings.HasPrefix(line, "✗") || strings.HasPrefix(line, "✘") || strings.HasPrefix(line, "✖") ||
+			strings.HasPrefix(line, "× ") || strings.HasPrefix(line, "❌")
 	case 0xC3:
 		return strings.HasPrefix(line, "× ")
 	}
