@@ -16,7 +16,8 @@ const mostTimes = 5
 type Backoff struct {
 	Terms string `json:"terms,omitzero"` // what the outcome depends on besides the messages
 	Times int    `json:"times,omitzero"`
-	Until int    `json:"until,omitzero"` // size of the request, in the unit of the caller, from which it is worth planning again
+	// size of the request, in the unit of the caller, from which it is worth planning again
+	Until int `json:"until,omitzero"`
 }
 
 // Waits reports whether a request of a size is not worth planning for. It calls terms only if the size does

@@ -21,8 +21,10 @@ func (p *Proposal) Beats(ctx context.Context, other *decant.Conversation, fixed 
 	per := func(size int, score float64) float64 {
 		return float64(fixed+size) / max(score*float64(was.Strings), 1)
 	}
-	with, without := per(p.Plan.After.Messages, p.Plan.Score), per(m.opts.Estimator.Messages(other.Messages)+m.opts.Coming, was.Score)
-	p.because(fmt.Sprintf("each of %d facts costs %.0f tokens of a prompt, with outlines %.0f", int(p.Plan.Score*float64(was.Strings)), with, without))
+	with := per(p.Plan.After.Messages, p.Plan.Score)
+	without := per(m.opts.Estimator.Messages(other.Messages)+m.opts.Coming, was.Score)
+	p.because(fmt.Sprintf("each of %d facts costs %.0f tokens of a prompt, with outlines %.0f",
+		int(p.Plan.Score*float64(was.Strings)), with, without))
 	return with < without && ctx.Err() == nil
 }
 

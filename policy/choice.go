@@ -46,7 +46,8 @@ func (c choice) splits(i int) bool {
 
 // wish returns the size of a good summary of so many tokens that leaves room for the messages beside it.
 func (c choice) wish(covered int) int {
-	return min(max(leastSummary, int(summaryShare*float64(covered))), c.most(), max(leastSummary, int(summaryRoom*float64(c.opts.Target))))
+	return min(max(leastSummary, int(summaryShare*float64(covered))), c.most(),
+		max(leastSummary, int(summaryRoom*float64(c.opts.Target))))
 }
 
 func (c choice) most() int {
@@ -72,7 +73,8 @@ func (c choice) allOf(cut int) int {
 
 // fits reports whether head and tail leave room for a good summary of the rest.
 func (c choice) fits() bool {
-	return c.sizes.outside(c.bounds.head, c.bounds.tail)+c.wish(c.sizes.original(c.bounds.head, c.bounds.tail)) <= c.opts.Target
+	head, tail := c.bounds.head, c.bounds.tail
+	return c.sizes.outside(head, tail)+c.wish(c.sizes.original(head, tail)) <= c.opts.Target
 }
 
 // accepted returns the target, raised to what the kept tail needs beside a summary of the rest. The same room

@@ -77,7 +77,8 @@ func lastWord(transcript, view *decant.Conversation) (*decant.Block, bool) {
 		}
 		var last *decant.Block
 		for k := range m.Blocks {
-			if b := &m.Blocks[k]; b.Ref.Message > 0 && (last == nil || b.Kind == decant.KindResult || last.Kind != decant.KindResult) {
+			if b := &m.Blocks[k]; b.Ref.Message > 0 &&
+				(last == nil || b.Kind == decant.KindResult || last.Kind != decant.KindResult) {
 				last = b
 			}
 		}
@@ -127,16 +128,19 @@ func (c *clearer) bounds() bool {
 // named reports whether the preset allows leaving out what a tool returned.
 func (c *clearer) named(name string) bool {
 	t := c.pour.Preset.Tools
-	return !reduce.Named(t.Exclude, name) && !reduce.Named(t.Pin, name) && (len(t.Include) == 0 || reduce.Named(t.Include, name))
+	return !reduce.Named(t.Exclude, name) && !reduce.Named(t.Pin, name) &&
+		(len(t.Include) == 0 || reduce.Named(t.Include, name))
 }
 
 // outline prepares the entry of each block in the record.
 func (c *clearer) outline(ctx context.Context) {
 	s := reduce.Of(ctx, c.view, reduce.Options{
-		Counter: c.pour.Counter, Mask: secret.Mask, Transcript: c.pour.transcript(c.view), Made: c.pour.Made, KeepRounds: c.rule.Keep, Quote: quoting(c.rule),
+		Counter: c.pour.Counter, Mask: secret.Mask, Transcript: c.pour.transcript(c.view), Made: c.pour.Made,
+		KeepRounds: c.rule.Keep, Quote: quoting(c.rule),
 	})
 	c.outlines = map[decant.Ref]decant.Decision{}
-	for _, find := range []func(*reduce.Subject) []decant.Decision{reduce.Superseded, reduce.Duplicate, reduce.Stub, reduce.Arguments} {
+	for _, find := range []func(*reduce.Subject) []decant.Decision{reduce.Superseded, reduce.Duplicate, reduce.Stub,
+		reduce.Arguments} {
 		for _, d := range find(s) {
 			if was, ok := c.outlines[d.Target.Ref]; !ok || d.After < was.After {
 				c.outlines[d.Target.Ref] = d
@@ -169,8 +173,10 @@ func (c *clearer) clear(b *decant.Block, instead string) {
 		orig = b
 	}
 	d := decant.Decision{
-		Kind: decant.Native, Reduction: decant.ReductionCleared, Reason: "old result of " + b.Name, Target: decant.TargetOf(orig),
-		Text: instead, Handle: decant.HandleOf(orig.Hash()), Before: c.pour.Counter.Count(b.Text()), After: c.pour.Counter.Count(instead),
+		Kind: decant.Native, Reduction: decant.ReductionCleared, Reason: "old result of " + b.Name,
+		Target: decant.TargetOf(orig),
+		Text:   instead, Handle: decant.HandleOf(orig.Hash()), Before: c.pour.Counter.Count(b.Text()),
+		After: c.pour.Counter.Count(instead),
 	}
 	if b.Kind == decant.KindUse {
 		d.Reason = "written content of an old " + b.Name + " call"
@@ -204,7 +210,8 @@ func (c *clearer) record(b *decant.Block) string {
 func (c *clearer) insert(at *decant.Block) decant.Decision {
 	text := strings.Join(slices.Concat([]string{recordBegin}, c.said, []string{recordEnd}), "\n")
 	return decant.Decision{
-		Kind: decant.Insert, Reduction: decant.ReductionOutlines, Reason: fmt.Sprintf("what %d cleared blocks said", len(c.made)),
+		Kind: decant.Insert, Reduction: decant.ReductionOutlines,
+		Reason: fmt.Sprintf("what %d cleared blocks said", len(c.made)),
 		Target: decant.TargetOf(at), Text: text, After: c.pour.Counter.Count(text), Carried: c.carried, Repeats: c.whole,
 	}
 }

@@ -79,7 +79,8 @@ func (p *Proposal) recorded(ctx context.Context, next *planner, cp *decant.Check
 	}
 	if out.Score = next.evidence.recalled(ctx, p.made.conv.Messages, text).Score; out.Score < p.extractive.Score {
 		p.lost = append(p.lost, p.missed(ctx, text)...)
-		return nil, fmt.Errorf("the view with it holds %.3f of the exact strings, %.3f without: %w", out.Score, p.extractive.Score, decant.ErrSummary)
+		return nil, fmt.Errorf("the view with it holds %.3f of the exact strings, %.3f without: %w", out.Score,
+			p.extractive.Score, decant.ErrSummary)
 	}
 	out.Risk = p.risk(ctx, cp, text)
 	out.Price = price(&out, view, o, cp.CostUSD)
@@ -104,7 +105,8 @@ func (p *Proposal) risk(ctx context.Context, cp *decant.Checkpoint, text string)
 	for _, f := range cp.Facts {
 		has[f.Text] = true
 	}
-	if lost := slices.DeleteFunc(slices.Clone(floor.Facts), func(f decant.Fact) bool { return has[f.Text] }); len(lost) > 0 {
+	if lost := slices.DeleteFunc(slices.Clone(floor.Facts),
+		func(f decant.Fact) bool { return has[f.Text] }); len(lost) > 0 {
 		missing = append(missing, fact.Check(ctx, lost, text).Missing...)
 	}
 	return missing

@@ -105,7 +105,8 @@ func (p *planner) commit(cut int, cp *decant.Checkpoint) {
 	}
 	p.sizes.view[p.bounds.head] += cp.Compressed
 	p.decide(decant.Decision{
-		Kind: decant.Cover, Reduction: decant.ReductionCheckpoint, Reason: p.reason(), Handle: decant.Handle(fmt.Sprintf("c:%d", cp.Number)),
+		Kind: decant.Cover, Reduction: decant.ReductionCheckpoint, Reason: p.reason(),
+		Handle: decant.Handle(fmt.Sprintf("c:%d", cp.Number)),
 		Before: cp.Original, After: cp.Compressed, Checkpoint: cp,
 	})
 }

@@ -127,6 +127,8 @@ func (e *edits) messages() int {
 
 // index returns the index in the conversation of the message with the given number.
 func (e *edits) index(number int) int {
-	i, _ := slices.BinarySearchFunc(e.conv.Messages, number, func(m decant.Message, n int) int { return cmp.Compare(m.Number, n) })
+	i, _ := slices.BinarySearchFunc(e.conv.Messages, number, func(m decant.Message, n int) int {
+		return cmp.Compare(m.Number, n)
+	})
 	return i
 }

@@ -21,8 +21,9 @@ const (
 type Folding struct {
 	Transcript *decant.Conversation
 	View       *decant.Conversation
-	Made       []decant.Decision  // in force and of the same pour; the fold includes the record of the newest checkpoint among them
-	Proved     *decant.Checkpoint // of the same pour, nil: nothing was proved
+	// in force and of the same pour; the fold includes the record of the newest checkpoint among them
+	Made   []decant.Decision
+	Proved *decant.Checkpoint // of the same pour, nil: nothing was proved
 
 	Estimator *token.Estimator
 	Preset    *preset.Preset
@@ -151,7 +152,8 @@ func (f *Folding) text(of *decant.Checkpoint, stay map[int]bool) (out []decant.M
 	}
 	for i := range f.View.Messages {
 		m := &f.View.Messages[i]
-		if m.Number > of.To || m.Number > 0 && m.Number < of.From || stay[m.Number] || m.Number == 0 && m.Blocks[0].Text() != record {
+		if m.Number > of.To || m.Number > 0 && m.Number < of.From || stay[m.Number] ||
+			m.Number == 0 && m.Blocks[0].Text() != record {
 			continue
 		}
 		out = append(out, *m)
@@ -214,7 +216,8 @@ func shortened(ms []decant.Message, keep int, pins map[decant.Ref]decant.Hash) [
 		for k := range out[i].Blocks {
 			b := &out[i].Blocks[k]
 			switch _, pinned := pins[b.Ref]; {
-			case pinned, b.Kind != decant.KindResult && b.Kind != decant.KindUse && b.Kind != decant.KindOpaque, b.Content == nil:
+			case pinned, b.Content == nil,
+				b.Kind != decant.KindResult && b.Kind != decant.KindUse && b.Kind != decant.KindOpaque:
 				continue
 			}
 			if t := b.Text(); len(t) > 2*keep+100 {

@@ -56,7 +56,8 @@ func effective(see func(*decant.Decision), lists ...[]decant.Decision) {
 	each(func(d *decant.Decision) {
 		switch {
 		case revoked[d.ID]:
-		case d.Kind == decant.Cover && cover != nil && d.Checkpoint == cover, (d.Kind.Edits() || d.Kind == decant.Insert) && !cover.Covers(d.Target.Message):
+		case d.Kind == decant.Cover && cover != nil && d.Checkpoint == cover,
+			(d.Kind.Edits() || d.Kind == decant.Insert) && !cover.Covers(d.Target.Message):
 			see(d)
 		}
 	})

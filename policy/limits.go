@@ -67,7 +67,8 @@ func LimitsFor(m token.Model, p *preset.Preset, fixed, maxOutput int) (Limits, e
 		l.Trigger = l.Hard()
 	}
 	if fixed >= l.Trigger {
-		return l, fmt.Errorf("system prompt, tools and pins have %d tokens, a pour is due at %d: %w", fixed, l.Trigger, decant.ErrFixed)
+		return l, fmt.Errorf("system prompt, tools and pins have %d tokens, a pour is due at %d: %w", fixed, l.Trigger,
+			decant.ErrFixed)
 	}
 	share := p.Trigger.Target
 	if share == 0 {

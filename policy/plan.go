@@ -97,7 +97,8 @@ func (p *planner) plan() (*decant.Plan, error) {
 	}
 	if len(out.Decisions) > 0 {
 		text, own := wire.Text(view), 0.0
-		out.Score, out.Risk = p.evidence.recalled(p.ctx, p.conv.Messages, text).Score, fact.Check(p.ctx, p.evidence.mustKeep(p.ctx), text).Missing
+		out.Score = p.evidence.recalled(p.ctx, p.conv.Messages, text).Score
+		out.Risk = fact.Check(p.ctx, p.evidence.mustKeep(p.ctx), text).Missing
 		if cp := decant.CheckpointIn(out.Decisions); cp != nil {
 			own = cp.CostUSD
 		}

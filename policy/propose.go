@@ -167,9 +167,11 @@ func (r *recorder) worse(cp, floor *decant.Checkpoint) error {
 	case lost > 0:
 		return fmt.Errorf("the summariser's record lacks %d sentences that must be kept: %w", lost, decant.ErrSummary)
 	case has < leastFacts:
-		return fmt.Errorf("the summariser's record has %.0f %% of the must-keep facts that the extractive one has: %w", 100*has, decant.ErrSummary)
+		return fmt.Errorf("the summariser's record has %.0f %% of the must-keep facts that the extractive one has: %w",
+			100*has, decant.ErrSummary)
 	case cp.Score < floor.Score:
-		return fmt.Errorf("the summariser's record holds %.3f of the exact strings, the extractive one %.3f: %w", cp.Score, floor.Score, decant.ErrSummary)
+		return fmt.Errorf("the summariser's record holds %.3f of the exact strings, the extractive one %.3f: %w",
+			cp.Score, floor.Score, decant.ErrSummary)
 	}
 	return nil
 }

@@ -82,7 +82,8 @@ func weightIn(text string, facts map[string]float64) (sum float64) {
 
 // demanded reports whether the preset makes a reduction regardless of the target.
 func demanded(set *preset.Preset, reduction decant.Reduction) bool {
-	return slices.Contains(set.Reduce.Always, reduction) || set.Tools.Cap > 0 && (reduction == decant.ReductionTrim || reduction == decant.ReductionFirstSight)
+	return slices.Contains(set.Reduce.Always, reduction) ||
+		set.Tools.Cap > 0 && (reduction == decant.ReductionTrim || reduction == decant.ReductionFirstSight)
 }
 
 // takeBack restores blocks.

@@ -115,7 +115,9 @@ func (r *recorder) extract(ctx context.Context, p *passage) (summary.Summary, er
 		return summary.Summary{}, fmt.Errorf("there is no time: %w", decant.ErrSummary)
 	}
 	in := &p.input
-	d, s, err := summary.NewDraft(ctx, in.Messages, summary.Options{Budget: beside(p.limits), Counter: in.Counter, NoResults: in.NoResults, Wanted: in.Wanted})
+	d, s, err := summary.NewDraft(ctx, in.Messages, summary.Options{
+		Budget: beside(p.limits), Counter: in.Counter, NoResults: in.NoResults, Wanted: in.Wanted,
+	})
 	if err != nil {
 		return summary.Summary{}, err
 	}

@@ -45,13 +45,16 @@ func FirstSight(ctx context.Context, news *decant.Conversation, set *preset.Pres
 	s := reduce.Of(ctx, news, reduce.Options{
 		Counter: c, Mask: secret.Mask, Include: tools.Include, Exclude: tools.Exclude, Pinned: tools.Pin,
 	})
-	return reduce.FirstSight(s, reduce.Trimming{Over: first.Over, Head: first.Head, Tail: first.Tail, Off: first.Over == 0})
+	return reduce.FirstSight(s, reduce.Trimming{
+		Over: first.Over, Head: first.Head, Tail: first.Tail, Off: first.Over == 0,
+	})
 }
 
 // lossless are the reductions that leave a copy of everything in the view. A pour that must rewrite the
 // history anyway makes all of them.
 var lossless = map[decant.Reduction]bool{
-	decant.ReductionTerminal: true, decant.ReductionSuperseded: true, decant.ReductionDuplicate: true, decant.ReductionThinking: true,
+	decant.ReductionTerminal: true, decant.ReductionSuperseded: true, decant.ReductionDuplicate: true,
+	decant.ReductionThinking: true,
 }
 
 // reduce makes the preset's reductions: those that it makes always, then the others in their order

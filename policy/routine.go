@@ -61,7 +61,8 @@ func (t EarlyPour) pruned(ctx context.Context, view *decant.Conversation) []deca
 // thinking that is bound.
 func (t EarlyPour) made(ctx context.Context, view *decant.Conversation, rules preset.Reduce, names []decant.Reduction) []decant.Decision {
 	tools := t.Preset.Tools
-	pinned := pinInstructions(AllPins(t.transcript(view), t.Preset, t.Pinned), instructions(ctx, t.transcript(view), t.Counter, mostInstructions))
+	pinned := pinInstructions(AllPins(t.transcript(view), t.Preset, t.Pinned),
+		instructions(ctx, t.transcript(view), t.Counter, mostInstructions))
 	s := reduce.Of(ctx, view, reduce.Options{
 		Counter: t.Counter, Mask: secret.Mask, Transcript: t.transcript(view), Made: t.Made, KeepRounds: rules.Protect,
 		Include: tools.Include, Exclude: tools.Exclude, Pinned: tools.Pin,

@@ -132,7 +132,9 @@ const (
 // accepted returns the part of a summariser's text that is frozen. It may be a little larger than was asked
 // for: models cannot count.
 func (r *recorder) accepted(ctx context.Context, text string, p *passage, room int) (string, error) {
-	sum, err := summary.Accept(ctx, text, nil, summary.Limits{Source: p.checkpoint.Original, Budget: room + room/4, Counter: r.opts.Estimator})
+	sum, err := summary.Accept(ctx, text, nil, summary.Limits{
+		Source: p.checkpoint.Original, Budget: room + room/4, Counter: r.opts.Estimator,
+	})
 	if err != nil {
 		return "", err
 	}

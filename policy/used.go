@@ -29,7 +29,8 @@ func (e *evidence) used(ctx context.Context, o *PlanOptions, s *sizes) []string 
 	now, wide, read := s.newest(o.Ahead), s.newest(wideUse*o.Ahead), s.newest(lookedAt*o.Ahead)
 	seen := map[string]bool{}
 	var out []string
-	for _, strs := range [][]string{fact.Used(ctx, e.ms[now:]), fact.Read(ctx, e.ms[read:]), fact.Used(ctx, e.ms[wide:now])} {
+	for _, strs := range [][]string{fact.Used(ctx, e.ms[now:]), fact.Read(ctx, e.ms[read:]),
+		fact.Used(ctx, e.ms[wide:now])} {
 		for _, s := range strs {
 			if !seen[s] {
 				seen[s] = true

@@ -13,7 +13,8 @@ const wrapUp = "Token budget reached. Provide your best analysis now with what y
 // decisions ds have made. It returns none where the model has been asked already.
 func WrapUp(transcript, view *decant.Conversation, ds []decant.Decision, counter decant.Counter) []decant.Decision {
 	at, ok := lastWord(transcript, view)
-	if !ok || slices.ContainsFunc(decant.InForce(ds), func(d decant.Decision) bool { return d.Reduction == decant.ReductionWrapUp }) {
+	if !ok || slices.ContainsFunc(decant.InForce(ds),
+		func(d decant.Decision) bool { return d.Reduction == decant.ReductionWrapUp }) {
 		return nil
 	}
 	return []decant.Decision{{
