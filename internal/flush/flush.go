@@ -26,12 +26,12 @@ type Store interface {
 type Options struct {
 	Store  Store
 	Asker  provider.Asker   // nil: no model is asked
-	Told   func(Flushed)    // is told of each flush; nil: nobody is
+	Told   func(Flushed)    // called after each flush; may be nil
 	Logger *slog.Logger     // of flushes, without content; nil: none
 	Now    func() time.Time // nil: time.Now
 }
 
-// Flushed is what became of a flush. It has no content.
+// Flushed is the outcome of a flush, without content.
 type Flushed struct {
 	Conversation store.Key
 	Cycle        int
@@ -85,7 +85,7 @@ func (f *Flusher) Flush(ctx context.Context, o *engine.Occasion) error {
 	return nil
 }
 
-// tell says what became of a flush.
+// tell reports the outcome of a flush.
 func (f *Flusher) tell(d Flushed) {
 	args := []any{"conversation", d.Conversation.ID, "cycle", d.Cycle, "by", d.By, "saved", d.Saved}
 	if d.Why != nil && !errors.Is(d.Why, errNobody) {

@@ -10,7 +10,7 @@ import (
 const longest = 80
 
 // words calls yield with the words of a text by which it is found, in small letters: names whole and in their
-// parts, and of scripts without spaces each two characters that stand together.
+// parts, and of scripts without spaces each two neighbouring characters.
 func words(text string, yield func(string)) {
 	for i := 0; i < len(text); {
 		n := nameEnd(text, i)
@@ -129,8 +129,8 @@ func stem(w string) string {
 	return w
 }
 
-// pairs yields each two characters of scripts without spaces that stand together, single ones where nothing of the kind
-// stands beside them, and words of other scripts between them.
+// pairs yields each two neighbouring characters of scripts without spaces, single ones without such a
+// neighbour, and words of other scripts between them.
 func pairs(w string, yield func(string)) {
 	for w != "" {
 		n := runEnd(w, true)

@@ -71,7 +71,7 @@ type Measure struct {
 	measured bool               // a text was measured to its end
 }
 
-// A wanted is one string with the places where it stood and stands.
+// A wanted is one string with its places before and now.
 type wanted struct {
 	kind    ruler.Kind
 	last    int // index of the last message in which somebody wrote it
@@ -81,7 +81,7 @@ type wanted struct {
 	grounded bool // in the text that was measured last
 }
 
-// A place is where a string stands on a line.
+// A place is the position of a string on a line.
 type place struct {
 	of *wanted
 	at []ruler.Context
@@ -156,7 +156,7 @@ func (m *Measure) Lost(ctx context.Context, was, now string) (out []string) {
 	return out
 }
 
-// places returns where wanted strings stand on a line.
+// places returns the places of wanted strings on a line.
 func (m *Measure) places(line string) (out []place) {
 	in := find.In(line)
 	for _, a := range m.reader.atoms(line) {
@@ -202,7 +202,7 @@ func (m *Measure) authored(i int, b *decant.Block, text string) {
 	}
 }
 
-// stood notes where the strings stand in a text of the messages.
+// stood notes the places of the strings in a text of the messages.
 func (m *Measure) stood(text string) {
 	for line := range strings.Lines(text) {
 		if m.ctx.Err() != nil {

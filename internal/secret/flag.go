@@ -39,7 +39,7 @@ type command struct {
 	seen    int // as far as it is known to go on
 }
 
-// program notes that a command line begins at i, when the name of one of some programs stands there.
+// program notes that a command line begins at i, if the name of a known program is there.
 func (s *scanner) program(i int, some []int) {
 	for _, k := range some {
 		name := programs[k].name

@@ -92,7 +92,7 @@ func (v value) random(c counts) bool {
 type counts struct {
 	text                            string
 	size, lower, upper, digits      int
-	symbols                         int // what passwords are told to have, and paths and names have not
+	symbols                         int // characters that password rules demand, and paths and names lack
 	others                          int // what is neither letter nor digit
 	spaces, dots, slashes, hexDigit int
 	steps                           int // from a small letter to a capital one
@@ -163,7 +163,7 @@ func (c *counts) other(b byte) {
 	}
 }
 
-// noisy reports whether letters stand in s as they do in no word: five consonants in a row.
+// noisy reports whether s has letters unlike any word: five consonants in a row.
 func noisy(s string) bool {
 	n, most := 0, 0
 	for i := range len(s) {
@@ -197,7 +197,7 @@ var nothing = []string{
 	"passwd", "prompt", "stdin", "enabled", "disabled", "sha256", "sha512", "base64", "argon2", "argon2id",
 }
 
-// placeholder reports whether v stands for a credential without being one.
+// placeholder reports whether v is in the place of a credential but is not one.
 func placeholder(v string) bool {
 	if v == "" || strings.IndexByte("${<%", v[0]) >= 0 && !strings.HasPrefix(v, "%2") {
 		return true

@@ -11,7 +11,7 @@ const (
 	strong                // the value is one when it looks random
 	password              // people choose these: the value is one unless it is a word, a variable or code
 	cookies               // the value is a list of name=value
-	another               // a name stands before, as in "name: DB_PASSWORD, value: x"
+	another               // a name comes before, as in "name: DB_PASSWORD, value: x"
 )
 
 // names are the ends of names that tell what the value behind them is. A name is compared in small letters
@@ -213,8 +213,8 @@ func (s *scanner) inTag(end int) bool {
 	return i > 0 && s.text[i-1] == '<'
 }
 
-// inEnvironment reports whether the separator at i stands as in a file of variables: directly between a
-// name of capital letters and a value.
+// inEnvironment reports whether the separator at i is as in a file of variables: directly between a name of
+// capital letters and a value.
 func (s *scanner) inEnvironment(i int) bool { return s.text[i] == '=' && s.capitals(i) }
 
 // capitals reports whether a name of capital letters ends at text[i-1].

@@ -2,7 +2,7 @@ package secret
 
 import "strings"
 
-// phrases are words that stand directly before a credential.
+// phrases are words directly before a credential.
 var phrases = []struct {
 	text  string
 	trust trust
@@ -78,7 +78,7 @@ func (s *scanner) afterLogin(word, i int) int {
 	return i + len(rest) - len(value)
 }
 
-// machine reports whether the name of a machine stands before i, as in .netrc.
+// machine reports whether the name of a machine precedes i, as in .netrc.
 func (s *scanner) machine(i int) bool {
 	text := strings.TrimRight(strings.TrimSuffix(strings.TrimRight(s.text[max(0, i-farthest):i], " \t\r\n"), `\n`), " ")
 	k := strings.LastIndex(text, "machine ")

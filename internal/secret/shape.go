@@ -81,7 +81,7 @@ func counted(s string) part {
 }
 
 // words looks at what words tell: credentials by their form, phrases that stand before one, programs and
-// their flags. A word is a run of letters and digits; what ends a line in a string of JSON is none of it.
+// their flags. A word is a run of letters and digits; a line end in a JSON string is not part of it.
 func (s *scanner) words() {
 	for i := 0; i < len(s.text); {
 		c := s.text[i]
@@ -195,7 +195,7 @@ func (s *scanner) formed(i int, forms []*form) int {
 	return 0
 }
 
-// match returns the end of the match of f that begins at i, 0 when there is none.
+// match returns the end of the match of f that begins at i, or 0.
 func (s *scanner) match(f *form, i int) int {
 	if i+f.least > len(s.text) {
 		return 0
@@ -220,7 +220,7 @@ func (s *scanner) match(f *form, i int) int {
 		at = end
 	}
 	if s.nextDigit(from) >= at && !f.capital() && !drawn(s.text[from:at]) {
-		return 0 // a word that goes on
+		return 0 // a word that continues
 	}
 	return at
 }
