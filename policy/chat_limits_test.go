@@ -141,7 +141,8 @@ func TestCompactSummarizesOldMessages(t *testing.T) {
 	if cp.CostUSD != 0.005 {
 		t.Errorf("the summary cost $%g", cp.CostUSD)
 	}
-	if text := wire.Text(view.With(view.Messages[:1])); !strings.Contains(text, "[Session compacted. Summary of prior conversation:]") {
+	if text := wire.Text(view.With(view.Messages[:1])); !strings.Contains(text,
+		"[Session compacted. Summary of prior conversation:]") {
 		t.Errorf("the first message has no marker:\n%.300s", text)
 	}
 }

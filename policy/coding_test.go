@@ -39,13 +39,15 @@ func TestCompactionSwitchedOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(view.Messages) > 50 || p.Plan.After.Messages > p.Plan.Target {
-		t.Errorf("%d messages with %d tokens are left, the target is %d", len(view.Messages), p.Plan.After.Messages, p.Plan.Target)
+		t.Errorf("%d messages with %d tokens are left, the target is %d", len(view.Messages), p.Plan.After.Messages,
+			p.Plan.Target)
 	}
 }
 
 // A session whose profile is "never" is compacted only where its window leaves no choice.
 func TestCompactionNever(t *testing.T) {
-	for name, want := range map[string]int{"coding-session-50": 50_000, "coding-session": 100_000, "coding-session-150": 150_000, "coding-session-never": 195_000} {
+	for name, want := range map[string]int{"coding-session-50": 50_000, "coding-session": 100_000,
+		"coding-session-150": 150_000, "coding-session-never": 195_000} {
 		o := options(t, name)
 		l, err := policy.LimitsFor(o.Model, o.Preset, 5000, 8000)
 		if err != nil {
@@ -108,13 +110,15 @@ func TestCodingSessionAsksForASummary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(asked) != 1 || !strings.HasPrefix(asked[0].Form.Instructions, "Summarize progress focusing on: completed items, key decisions, current state, next steps.") {
+	if len(asked) != 1 || !strings.HasPrefix(asked[0].Form.Instructions,
+		"Summarize progress focusing on: completed items, key decisions, current state, next steps.") {
 		t.Fatalf("asked %d times", len(asked))
 	}
 	cp := decant.CheckpointIn(p.Plan.Decisions)
 	first := view.Messages[0].Text()
 	begin, end := strings.Index(first, "<summary>\n"), strings.LastIndex(first, "</summary>")
-	if cp == nil || cp.Rung != decant.RungModel || begin < 0 || end < begin || !strings.Contains(first[begin:end], "TASK-101") {
+	if cp == nil || cp.Rung != decant.RungModel || begin < 0 || end < begin ||
+		!strings.Contains(first[begin:end], "TASK-101") {
 		t.Errorf("checkpoint %+v in\n%.300s", cp, first)
 	}
 }

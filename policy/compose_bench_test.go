@@ -41,7 +41,8 @@ func BenchmarkPropose(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if cp := decant.CheckpointIn(p.Plan.Decisions); (len(cp.Segments) > 0) != (v.segments != nil) || (cp.Rung == decant.RungModel) != (v.segments != nil) {
+				if cp := decant.CheckpointIn(p.Plan.Decisions); (len(cp.Segments) > 0) != (v.segments != nil) ||
+					(cp.Rung == decant.RungModel) != (v.segments != nil) {
 					b.Fatalf("rung %s, %d segments, %v", cp.Rung, len(cp.Segments), p.Plan.Notes)
 				}
 			}

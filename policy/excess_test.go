@@ -24,7 +24,10 @@ const writing, reading = 1.25, 0.1
 func TestCheckpointsCostAtMostTwiceTheBestInHindsight(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		steps := rapid.SliceOfN(rapid.IntRange(0, 30_000), 1, 60).Draw(t, "steps")
-		e := policy.Economy{Early: true, Write: writing, Read: reading, Patience: rapid.SampledFrom([]float64{1, 1.3, 2}).Draw(t, "patience")}
+		e := policy.Economy{
+			Early: true, Write: writing, Read: reading,
+			Patience: rapid.SampledFrom([]float64{1, 1.3, 2}).Draw(t, "patience"),
+		}
 		e.Excess.Left = rapid.IntRange(1, 60_000).Draw(t, "left")
 		rewrite := float64(e.Excess.Left) * (writing - reading)
 		paid, over, rent := 0.0, 0.0, 0.0

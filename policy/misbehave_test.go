@@ -118,7 +118,8 @@ func TestASegmentOfOtherMessagesIsNotUsed(t *testing.T) {
 	}
 	o.Segments = segments
 	plan, _ := planned(t, c, o)
-	if cp := decant.CheckpointIn(plan.Decisions); cp.Rung != decant.RungModel || !strings.Contains(cp.Summary, "written by tale-1") {
+	if cp := decant.CheckpointIn(plan.Decisions); cp.Rung != decant.RungModel ||
+		!strings.Contains(cp.Summary, "written by tale-1") {
 		t.Errorf("rung %s, %q:\n%.300s", cp.Rung, plan.Notes, cp.Summary)
 	}
 }

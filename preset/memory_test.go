@@ -31,7 +31,10 @@ summary: {model: claude-sonnet-5-5}
 		{"keep_recent_turns", func(p *preset.Preset) any { return p.Keep.Messages / 2 }, 5, 3},
 		{"prune_keep_last_assistants", func(p *preset.Preset) any { return p.Reduce.Trim.After }, 3, 5},
 		{"prune_soft_trim_chars", func(p *preset.Preset) any { return p.Reduce.Trim.Over }, 4000, 2000},
-		{"compaction_model", func(p *preset.Preset) any { return p.Summary.Model }, "claude-haiku-4-5-20251001", "claude-sonnet-5-5"},
+		{
+			"compaction_model", func(p *preset.Preset) any { return p.Summary.Model },
+			"claude-haiku-4-5-20251001", "claude-sonnet-5-5",
+		},
 	} {
 		if got := c.of(load(t, "chat")); got != c.byDefault {
 			t.Errorf("%s is %v, want %v", c.name, got, c.byDefault)

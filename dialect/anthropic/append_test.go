@@ -101,7 +101,8 @@ func TestAppendTurnKeepsThePrefix(t *testing.T) {
 		}
 		ms := doc.Conversation.Messages
 		end := ms[len(ms)-1]
-		if b := end.Blocks[len(end.Blocks)-1]; end.Role != decant.RoleUser || b.Text() != strings.ToValidUTF8(text, "\uFFFD") {
+		if b := end.Blocks[len(end.Blocks)-1]; end.Role != decant.RoleUser ||
+			b.Text() != strings.ToValidUTF8(text, "\uFFFD") {
 			t.Fatalf("it ends with %s %q", end.Role, b.Text())
 		}
 	})

@@ -76,7 +76,8 @@ func TestWhatAPauseHolds(t *testing.T) {
 	if !(Dialect{}).Unsigned(`{"type":"compaction","content":"x"}`) || (Dialect{}).Unsigned(`{"type":"compaction","content":"x","signature":"y"}`) || (Dialect{}).Unsigned(`[`) {
 		t.Error("signed and unsigned are not told apart")
 	}
-	if got := (dialect.Rules{Results: 1}); !got.Any() || !got.Clears() || (dialect.Rules{Summary: 1}).Clears() || (dialect.Rules{}).Any() {
+	if got := (dialect.Rules{Results: 1}); !got.Any() || !got.Clears() || (dialect.Rules{Summary: 1}).Clears() ||
+		(dialect.Rules{}).Any() {
 		t.Errorf("%+v", got)
 	}
 }

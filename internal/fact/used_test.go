@@ -33,7 +33,8 @@ func TestUsed(t *testing.T) {
 			t.Errorf("%q is not used: %q", want, got)
 		}
 	}
-	for _, not := range []string{"internal/user/said.go", "internal/tool/said.go", "file_path", "old_text", "edit_file", "ghp_0123456789abcdefghijABCDEFGHIJ012345", "open"} {
+	for _, not := range []string{"internal/user/said.go", "internal/tool/said.go", "file_path", "old_text",
+		"edit_file", "ghp_0123456789abcdefghijABCDEFGHIJ012345", "open"} {
 		if slices.Contains(got, not) {
 			t.Errorf("%q is used: %q", not, got)
 		}

@@ -14,7 +14,8 @@ func days(n int) string {
 	var b strings.Builder
 	for i := range n {
 		m := 1 + 20*i
-		fmt.Fprintf(&b, "-- m%d user --\nRoute %d needs a limit of its own. %s\n", m, i, strings.Repeat(fmt.Sprintf("Customer %d sends far too many requests at night. ", i), 4))
+		fmt.Fprintf(&b, "-- m%d user --\nRoute %d needs a limit of its own. %s\n", m, i,
+			strings.Repeat(fmt.Sprintf("Customer %d sends far too many requests at night. ", i), 4))
 		if i == 0 {
 			b.WriteString("Always run the tests before you commit.\n")
 		}
@@ -48,7 +49,8 @@ func TestFinishedJobsShrinkToTheirOutcome(t *testing.T) {
 	for i := range n - 2 {
 		for _, want := range []string{
 			fmt.Sprintf("asked: Route %d needs a limit of its own.", i),
-			fmt.Sprintf("commit [main abc12%02d] Limit route %d; Done: route %d now has a limit of %d requests a minute.", i, i, i, 100+i),
+			fmt.Sprintf("commit [main abc12%02d] Limit route %d; Done: route %d now has a limit of %d requests a minute.",
+				i, i, i, 100+i),
 		} {
 			if !strings.Contains(part["Finished"], want) {
 				t.Errorf("of job %d it does not say %q:\n%s", i, want, part["Finished"])
@@ -94,8 +96,16 @@ func TestWhatFinishesAJob(t *testing.T) {
 		{"a merged pull request", func(m int) string {
 			return fmt.Sprintf(edit, m, m+1) + fmt.Sprintf(bash, m+2, "gh pr merge 12", m+3, "Merged")
 		}, true},
-		{"a plan that is done", func(m int) string { return fmt.Sprintf(edit, m, m+1) + fmt.Sprintf(todo, m+2, "completed", m+3) }, true},
-		{"a plan that is not", func(m int) string { return fmt.Sprintf(edit, m, m+1) + fmt.Sprintf(todo, m+2, "in_progress", m+3) }, false},
+		{
+			"a plan that is done",
+			func(m int) string { return fmt.Sprintf(edit, m, m+1) + fmt.Sprintf(todo, m+2, "completed", m+3) },
+			true,
+		},
+		{
+			"a plan that is not",
+			func(m int) string { return fmt.Sprintf(edit, m, m+1) + fmt.Sprintf(todo, m+2, "in_progress", m+3) },
+			false,
+		},
 		{"a change alone", func(m int) string { return fmt.Sprintf(edit, m, m+1) }, false},
 		{"a commit and another change", func(m int) string {
 			return fmt.Sprintf(bash, m, "git commit -am x", m+1, "[main abc1234] x") + fmt.Sprintf(edit, m+2, m+3)
