@@ -12,8 +12,8 @@ import (
 
 // A Conversation is one line of messages between one agent and one model, oldest first.
 //
-// It is a value to read: functions that change what the model sees return a new Conversation and
-// share the blocks that stayed the same. It is safe for concurrent use as long as nobody writes.
+// It is a value to read: functions that change what the model sees return a new Conversation and share the
+// blocks that stayed the same. It is safe for concurrent use as long as it is not modified.
 type Conversation struct {
 	ID        string    // the client's name for it (session or thread id), empty when unknown
 	Agent     string    // the program that wrote it: "claude-code", "codex", "pi", or empty
@@ -41,7 +41,9 @@ func (t Thinking) On() bool { return t != "" && t != ThinkingOff }
 
 // Fixed is the part of a request that no pour can shrink: the system prompt and the tool schemas.
 type Fixed struct {
-	Version Hash    // identity of system and tools together, without parts that differ on every request; zero when there are none
+	// identity of system and tools together, without parts that differ on every request; zero when there are
+	// none
+	Version Hash
 	System  []Block // text blocks, in order
 	Tools   []Tool  // in order
 }
@@ -112,7 +114,7 @@ func (m *Message) Summary() *Block {
 		return nil
 	}
 	b := &m.Blocks[0]
-	if b.Kind == KindOpaque && strings.HasPrefix(b.Text(), "{") { // an item as it stands in the source
+	if b.Kind == KindOpaque && strings.HasPrefix(b.Text(), "{") { // an item in the source's form
 		return nil
 	}
 	return b
@@ -168,8 +170,9 @@ const (
 type Block struct {
 	Kind    Kind
 	Author  Author
-	Content Content  // nil: no text (an image, for example)
-	CallID  string   // of a use and its result, and of an opaque call that the server answers itself and its result; may repeat
+	Content Content // nil: no text (an image, for example)
+	// of a use and its result, and of an opaque call that the server answers itself and its result; may repeat
+	CallID  string
 	Name    string   // of the tool, on a use and on its result
 	Error   bool     // a result that reports a failure
 	Signed  bool     // thinking that carries a provider's signature or encrypted content
@@ -177,11 +180,11 @@ type Block struct {
 	Loads   int      // of a result: how many tools it makes known to the model that the request does not list
 	Cache   string   // lifetime of a cache marker on it: "", "5m" or "1h"
 	Inside  []string // lifetimes of the cache markers on blocks within this one, in order; they count like any other
-	Ref     Ref      // where it stands in the transcript
+	Ref     Ref      // place in the transcript
 	Changed string   // id of the decision that made it differ from the transcript, empty when verbatim
 }
 
-// Marker returns the lifetime of the last cache marker on the block or within it, "" when there is none.
+// Marker returns the lifetime of the last cache marker on the block or within it, or "".
 func (b *Block) Marker() string {
 	if b.Cache == "" && len(b.Inside) > 0 {
 		return b.Inside[len(b.Inside)-1]
@@ -198,8 +201,8 @@ func (b *Block) Text() string {
 	return b.Content.Text()
 }
 
-// MayHold reports whether the block's text may hold one of some strings; where it does not, the text holds none. Content
-// with a method MayHold(...string) bool is not decoded for that.
+// MayHold reports whether the block's text may hold one of some strings; where it does not, the text holds
+// none. Content with a method MayHold(...string) bool is not decoded for that.
 func (b *Block) MayHold(strs ...string) bool {
 	h, ok := b.Content.(interface{ MayHold(...string) bool })
 	return !ok || h.MayHold(strs...)
@@ -220,12 +223,12 @@ type Ref struct {
 	Block   int // index in the message's blocks, from 0
 }
 
-// After reports whether r stands behind s in the transcript.
+// After reports whether r follows s in the transcript.
 func (r Ref) After(s Ref) bool {
 	return r.Message > s.Message || r.Message == s.Message && r.Block > s.Block
 }
 
-// Media describes the images and documents of a block. The zero value is none.
+// Media describes the images and documents of a block. The zero value means that there are none.
 type Media struct {
 	Type   string // media type of the first one, "image/png"
 	Count  int    // how many
@@ -287,8 +290,8 @@ func (h Hash) Short() string { return hex.EncodeToString(h[:4]) }
 // IsZero reports whether h is the zero hash, which no content has.
 func (h Hash) IsZero() bool { return h == Hash{} }
 
-// Live returns the messages that are still in the model's context: everything from the client's own
-// newest summary on, or all of them when there is none.
+// Live returns the messages that are still in the model's context: everything from the client's own newest
+// summary on, or all of them without one.
 func (c *Conversation) Live() []Message {
 	for i := len(c.Messages) - 1; i > 0; i-- {
 		if c.Messages[i].Compaction {

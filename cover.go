@@ -36,8 +36,9 @@ func summarised(ms []Message, from, to int, d *Decision) []Message {
 	return append(head, rest...)
 }
 
-// served returns the messages behind a covered range without the results of calls in it that the server answers itself.
-// Only a fold covers a call that is still waiting; where its result comes nevertheless, it has no place without the call.
+// served returns the messages behind a covered range without the results of calls in it that the server
+// answers itself. Only a fold covers a call that is still waiting; where its result comes nevertheless, it
+// has no place without the call.
 func served(rest, covered []Message, kept []int) []Message {
 	calls := map[string]int{}
 	for i := range rest {

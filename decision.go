@@ -14,16 +14,18 @@ type Decision struct {
 	Kind      DecisionKind `json:"kind"`
 	Reduction Reduction    `json:"reduction,omitempty"` // the rule by which it was made
 	Reason    string       `json:"reason"`              // why, for people
-	Target    Target       `json:"target"`              // the block that it changes; of an insert, the block that it follows; zero for a checkpoint
-	Text      string       `json:"text,omitempty"`      // what stands in the block's place; of a repair or an insert, the text that is added
-	Carried   []Ref        `json:"carried,omitempty"`   // of an insert: blocks whose images and documents follow its text
-	Repeats   []Ref        `json:"repeats,omitempty"`   // of an insert: blocks that its text quotes whole
-	Handle    Handle       `json:"handle,omitempty"`    // how to get the original back
-	Before    int          `json:"before"`              // tokens of what it replaces
-	After     int          `json:"after"`               // tokens of the replacement
-	Risk      []Fact       `json:"facts_at_risk,omitempty"`
-	Revokes   string       `json:"revokes,omitempty"` // id of the decision that it takes back
-	Created   time.Time    `json:"created,omitzero"`
+	// the block that it changes; of an insert, the block that it follows; zero for a checkpoint
+	Target Target `json:"target"`
+	// what stands in the block's place; of a repair or an insert, the text that is added
+	Text    string    `json:"text,omitempty"`
+	Carried []Ref     `json:"carried,omitempty"` // of an insert: blocks whose images and documents follow its text
+	Repeats []Ref     `json:"repeats,omitempty"` // of an insert: blocks that its text quotes whole
+	Handle  Handle    `json:"handle,omitempty"`  // how to get the original back
+	Before  int       `json:"before"`            // tokens of what it replaces
+	After   int       `json:"after"`             // tokens of the replacement
+	Risk    []Fact    `json:"facts_at_risk,omitempty"`
+	Revokes string    `json:"revokes,omitempty"` // id of the decision that it takes back
+	Created time.Time `json:"created,omitzero"`
 
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"` // of kind checkpoint
 }
@@ -70,29 +72,36 @@ func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 // UnmarshalText decodes what MarshalText wrote.
 func (h *Hash) UnmarshalText(text []byte) error { return h.parse(string(text)) }
 
-// A Checkpoint is a stored summary that stands in the view for a contiguous range of messages.
+// A Checkpoint is a stored summary that replaces a contiguous range of messages in the view.
 type Checkpoint struct {
-	Number     int       `json:"number"` // counted from 1 within a conversation
-	From       int       `json:"from"`   // number of the first message covered
-	To         int       `json:"to"`     // number of the last message covered
-	Messages   int       `json:"messages"`
-	Placement  Placement `json:"placement"`
-	Summary    string    `json:"summary"`             // what the model reads, pins included
-	Reply      string    `json:"reply,omitempty"`     // words of the assistant that are put in if two user messages would meet; empty: none
-	Facts      []Fact    `json:"key_facts,omitempty"` // the must-keep facts that the summary was checked for and holds
-	Rung       Rung      `json:"rung"`
-	Score      float64   `json:"score"`          // share of the exact strings of user and model in the range that the summary keeps with their context, 0 to 1
-	Poor       bool      `json:"poor,omitempty"` // its score is below what the preset asks for
-	Original   int       `json:"original_tokens"`
-	Compressed int       `json:"compressed_tokens"`
-	CostUSD    float64   `json:"cost_usd"` // of model calls made for the summary
-	Pins       []Ref     `json:"pins,omitempty"`
-	Kept       []int     `json:"kept,omitempty"`        // numbers of the messages of the range that stay, in whole rounds
-	Carried    []Ref     `json:"carried,omitempty"`     // blocks of the range whose images and documents follow the summary
-	Lost       int       `json:"images_lost,omitempty"` // of a fold: images and documents of the range that do not follow the summary
-	Folds      int       `json:"folds,omitempty"`       // number of the checkpoint that this one takes in, 0: none
-	Source     string    `json:"source,omitempty"`      // of rung native: the provider's own block, in the bytes that it came in; nothing else says the same to it
-	Segments   []Segment `json:"segments,omitempty"`    // what models wrote about parts of the range, for this summary and later ones
+	Number    int       `json:"number"` // counted from 1 within a conversation
+	From      int       `json:"from"`   // number of the first message covered
+	To        int       `json:"to"`     // number of the last message covered
+	Messages  int       `json:"messages"`
+	Placement Placement `json:"placement"`
+	Summary   string    `json:"summary"` // what the model reads, pins included
+	// words of the assistant that are put in if two user messages would meet; empty: none
+	Reply string `json:"reply,omitempty"`
+	Facts []Fact `json:"key_facts,omitempty"` // the must-keep facts that the summary was checked for and holds
+	Rung  Rung   `json:"rung"`
+	// share of the exact strings of user and model in the range that the summary keeps with their context, 0 to
+	// 1
+	Score      float64 `json:"score"`
+	Poor       bool    `json:"poor,omitempty"` // its score is below what the preset asks for
+	Original   int     `json:"original_tokens"`
+	Compressed int     `json:"compressed_tokens"`
+	CostUSD    float64 `json:"cost_usd"` // of model calls made for the summary
+	Pins       []Ref   `json:"pins,omitempty"`
+	Kept       []int   `json:"kept,omitempty"` // numbers of the messages of the range that stay, in whole rounds
+	// blocks of the range whose images and documents follow the summary
+	Carried []Ref `json:"carried,omitempty"`
+	// of a fold: images and documents of the range that do not follow the summary
+	Lost  int `json:"images_lost,omitempty"`
+	Folds int `json:"folds,omitempty"` // number of the checkpoint that this one takes in, 0: none
+	// of rung native: the provider's own block, in the bytes that it came in; nothing else says the same to it
+	Source string `json:"source,omitempty"`
+	// what models wrote about parts of the range, for this summary and later ones
+	Segments []Segment `json:"segments,omitempty"`
 }
 
 // Covers reports whether the message with a number is in the range. A nil Checkpoint covers none.
@@ -148,9 +157,10 @@ type Plan struct {
 	Before    Size       `json:"before"`
 	After     Size       `json:"after"`
 	Price     Price      `json:"price"`
-	Score     float64    `json:"score"`                   // share of the exact strings of user and model that the view keeps with their context, 0 to 1
-	Risk      []Fact     `json:"facts_at_risk,omitempty"` // must-keep facts that will not be in the view
-	Notes     []string   `json:"notes,omitempty"`         // what was asked for but could not be done, for people
+	// share of the exact strings of user and model that the view keeps with their context, 0 to 1
+	Score float64  `json:"score"`
+	Risk  []Fact   `json:"facts_at_risk,omitempty"` // must-keep facts that will not be in the view
+	Notes []string `json:"notes,omitempty"`         // what was asked for but could not be done, for people
 }
 
 // Size is what a view takes in the window, in tokens.

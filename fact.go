@@ -2,11 +2,12 @@ package decant
 
 // A Fact is something that the agent may have to repeat exactly or obey.
 type Fact struct {
-	Kind    FactKind `json:"kind"`
-	Text    string   `json:"text"`    // exactly as it stands in the transcript
-	Weight  float64  `json:"weight"`  // how likely and how badly the fact is needed again; comparable within one extraction
-	Message int      `json:"message"` // number of the message that said it last
-	Author  Author   `json:"author"`  // the most trusted author that said it
+	Kind FactKind `json:"kind"`
+	Text string   `json:"text"` // exactly as in the transcript
+	// how likely and how badly the fact is needed again; comparable within one extraction
+	Weight  float64 `json:"weight"`
+	Message int     `json:"message"` // number of the message that said it last
+	Author  Author  `json:"author"`  // the most trusted author that said it
 }
 
 // FactKind is what sort of thing a fact is.

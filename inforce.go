@@ -18,7 +18,7 @@ func InForce(ds []Decision) []Decision {
 	return out
 }
 
-// CheckpointIn returns the checkpoint in force among ds, nil when there is none. The newest one replaces all before it.
+// CheckpointIn returns the checkpoint in force among ds, or nil. The newest one replaces all before it.
 func CheckpointIn(ds []Decision) *Checkpoint {
 	for i := len(ds) - 1; i >= 0; i-- {
 		if d := &ds[i]; d.Kind == Cover && !takenBack(ds, d.ID) {

@@ -7,7 +7,7 @@ type Reduction string
 const (
 	ReductionTerminal   Reduction = "terminal"   // control sequences and progress that was overwritten
 	ReductionSuperseded Reduction = "superseded" // a read of a file that has changed since
-	ReductionDuplicate  Reduction = "duplicate"  // a result whose text stands elsewhere
+	ReductionDuplicate  Reduction = "duplicate"  // a result whose text is elsewhere
 	ReductionStub       Reduction = "stub"       // an old result as one line
 	ReductionTrim       Reduction = "trim"       // the middle of a long result
 	ReductionClear      Reduction = "clear"      // an old result as a text that is always the same

@@ -1,9 +1,9 @@
 package decant
 
-// A Round is an assistant message with its tool calls, all their results, and what stands between
-// them: the messages [Start, End) of the slice it was found in. No edit may split it. A call that the
-// server answers itself may have its result in a later message of the assistant, behind the results of
-// the client's calls beside it; all that is one round.
+// A Round is an assistant message with its tool calls, all their results, and everything between them: the
+// messages [Start, End) of the slice it was found in. No edit may split it. A call that the server answers
+// itself may have its result in a later message of the assistant, behind the results of the client's calls
+// beside it; all that is one round.
 type Round struct {
 	Start, End int
 	Open       bool // nothing follows the round yet: the model has yet to answer
@@ -32,8 +32,9 @@ func Rounds(ms []Message) []Round {
 	return out
 }
 
-// AwaitsServer reports whether a call that the server answers itself has no result yet and may still get one: then
-// the only thing that may follow the messages is results of the client's calls (docs/reference/anthropic.md, "Server tools").
+// AwaitsServer reports whether a call that the server answers itself has no result yet and may still get one:
+// then the only thing that may follow the messages is results of the client's calls
+// (docs/reference/anthropic.md, "Server tools").
 func AwaitsServer(ms []Message) bool {
 	waiting := map[string]int{}
 	for i := range ms {
@@ -54,7 +55,8 @@ func reaches(ms []Message) []int {
 	type call struct{ message, before int } // before: the older call with the same id, -1 for none
 	reach := make([]int, len(ms))
 	var calls []call
-	open := map[string]int{}    // by id, the newest call without an answer; answered calls are removed, so the map stays small
+	// by id, the newest call without an answer; answered calls are removed, so the map stays small
+	open := map[string]int{}
 	waiting := map[string]int{} // by id, the message of a call that the server has not answered
 	for i := range ms {
 		reach[i] = i
@@ -110,8 +112,8 @@ func serve(waiting map[string]int, m *Message, i int, answered func(call int)) {
 	}
 }
 
-// resultsOnly returns how many messages behind the first are of the assistant or hold nothing but results: the turn of
-// the assistant goes on in them.
+// resultsOnly returns how many messages behind the first are of the assistant or hold nothing but results:
+// the turn of the assistant continues in them.
 func resultsOnly(ms []Message) (n int) {
 	for _, m := range ms[1:] {
 		if m.Role != RoleAssistant {

@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// script builds messages from a compact notation, one word a message: "u" the user speaks, "c" client
-// text, "a" the assistant speaks, "a:1,2" it calls 1 and 2, "t:1" the tool answers call 1, "u:1" the
-// user message holds the result of call 1, "a:+9" the assistant calls 9 of the server's tools, "a:-9" it has the result.
+// script builds messages from a compact notation, one word a message: "u" the user speaks, "c" client text,
+// "a" the assistant speaks, "a:1,2" it calls 1 and 2, "t:1" the tool answers call 1, "u:1" the user message
+// holds the result of call 1, "a:+9" the assistant calls 9 of the server's tools, "a:-9" it has the result.
 func script(words string) []decant.Message {
 	var ms []decant.Message
 	for i, w := range strings.Fields(words) {

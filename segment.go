@@ -1,8 +1,8 @@
 package decant
 
-// A Segment is what a model wrote once about a stretch of a conversation, while it was read. It is never written again:
-// later records take lines from it as they stand, and no model ever summarises it. (Records that are summaries of
-// summaries recall far less at the same size.)
+// A Segment is what a model wrote once about a stretch of a conversation, while it was read. It is never
+// written again: later records take unchanged lines from it, and no model ever summarises it. (Records that
+// are summaries of summaries recall far less at the same size.)
 type Segment struct {
 	From  int    `json:"from"`            // number of the first message that it is about
 	To    int    `json:"to"`              // number of the last one

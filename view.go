@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// View returns what the model reads of c under the decisions ds: the messages of c in which each
-// block is verbatim, replaced by its newest live edit, dropped, or covered by the one live
-// checkpoint, and inserts stand behind their blocks. A message left empty vanishes. It is a pure
-// function; c is not changed.
+// View returns what the model reads of c under the decisions ds: the messages of c in which each block is
+// verbatim, replaced by its newest live edit, dropped, or covered by the one live checkpoint, and inserts
+// follow their blocks. A message left empty vanishes. It is a pure function; c is not changed.
 //
 // What native decisions replace is still sent, for the provider to leave out. What is sent is the view
 // without them, see [Sent].

@@ -21,7 +21,7 @@ import (
 //
 // What a pour's request had to write again is divided by position: each piece of text that was written again
 // is shared equally by the changes before it, any of which alone would have made it necessary. (This is the
-// Shapley value of the game in which a set of changes costs what stands behind its first one.)
+// Shapley value of the game in which a set of changes costs everything behind its first one.)
 //
 // Requests that were too large for any client to send unchanged save nothing and cost nothing here.
 type Saving struct {
@@ -33,7 +33,8 @@ type Saving struct {
 	Requests int         // of them, those whose prompts were smaller for it
 	Tokens   int         // that they lacked, all together
 	Saved    store.Money // its share of what they cost less
-	Cost     store.Money // its share of what the pour wrote again, and of requests that cost more although they were smaller
+	// its share of what the pour wrote again, and of requests that cost more although they were smaller
+	Cost store.Money
 }
 
 // Net returns what the decision has saved, negative while it has cost more than it saved.
@@ -43,13 +44,13 @@ func (s *Saving) Net() store.Money { return s.Saved - s.Cost }
 // could have been sent without it.
 func (s *Saving) Even() bool { return s.Sent > s.Over && s.Saved >= s.Cost }
 
-// A PourSaving is what the decisions of one pour have come to together.
+// A PourSaving is the sum of the savings and costs of one pour's decisions.
 type PourSaving struct {
 	Pour      string
 	Time      time.Time // when it was made
 	Decisions int
 	Freed     int // tokens of each request since, as estimated
-	Rewritten int // tokens that the provider's cache was written anew with because of it
+	Rewritten int // tokens that the provider's cache had to write again because of it
 	Requests  int // that were made with it
 	Over      int // of these, requests that no client could have sent unchanged
 	Undone    time.Time
@@ -71,7 +72,8 @@ type Savings struct {
 	Decisions []Saving     // in the order in which they were made
 	Pours     []PourSaving // likewise
 	Net       store.Money  // what was booked: without Decant less with it
-	Other     store.Money  // of Net, what none of them explains: decisions about what has been replaced since, calls of our own
+	// of Net, what none of them explains: decisions about what has been replaced since, calls of our own
+	Other store.Money
 }
 
 // A Sent is a request that was answered, with what was booked for it.
@@ -150,7 +152,10 @@ type settlement struct {
 }
 
 func newSettlement(s *store.State) *settlement {
-	l := &settlement{state: s, sizes: make([]int, 1, len(s.Chain)+1), revoked: map[string]time.Time{}, rewrites: map[string]int{}}
+	l := &settlement{
+		state: s, sizes: make([]int, 1, len(s.Chain)+1), revoked: map[string]time.Time{},
+		rewrites: map[string]int{},
+	}
 	positions := map[decant.Ref]int{}
 	starts := map[int]int{}
 	for i := range s.Chain {
@@ -246,7 +251,8 @@ func priced(r *Sent, m token.Model) tariff {
 	if !write.Known || write.USD == 0 || u.CacheRead+u.CacheWrite == 0 {
 		write = rates.Input
 	}
-	t := tariff{read: rates.CacheRead.USD * 1000, fresh: write.USD * 1000} // dollars a million are thousands of billionths each
+	// dollars a million are thousands of billionths each
+	t := tariff{read: rates.CacheRead.USD * 1000, fresh: write.USD * 1000}
 	if u.CacheRead == 0 {
 		t.read = t.fresh
 	}
@@ -352,7 +358,7 @@ func apportion(amount int64, weights []int64) []int64 {
 	return out
 }
 
-// sums returns what the decisions of each pour have come to together.
+// sums returns the sums of each pour's decisions.
 func (l *settlement) sums() (out []PourSaving) {
 	index := map[string]int{}
 	for i := range l.savings {
@@ -364,14 +370,16 @@ func (l *settlement) sums() (out []PourSaving) {
 		if !ok {
 			k = len(out)
 			index[s.Pour] = k
-			out = append(out, PourSaving{Pour: s.Pour, Time: s.Decision.Created, Rewritten: l.rewrites[s.Pour], Undone: s.Undone})
+			out = append(out, PourSaving{
+				Pour: s.Pour, Time: s.Decision.Created, Rewritten: l.rewrites[s.Pour], Undone: s.Undone,
+			})
 		}
 		p := &out[k]
 		p.Decisions++
 		p.Freed += max(0, s.Decision.Before-s.Decision.After)
 		p.Requests, p.Over = max(p.Requests, s.Sent), max(p.Over, s.Over)
 		p.Saved, p.Cost = p.Saved+s.Saved, p.Cost+s.Cost
-		if s.Undone.IsZero() { // of some it is not: a pin has brought others back
+		if s.Undone.IsZero() { // some decisions are still in force: a pin undid the others
 			p.Undone = time.Time{}
 		}
 	}

@@ -64,7 +64,7 @@ func ReadTranscript(ctx context.Context, a Source, k store.Key, version int64) (
 	return t, nil
 }
 
-// ReadEntries reads some entries of a conversation in order, such as those that a handle stands for.
+// ReadEntries reads some entries of a conversation in order, such as those of a handle.
 func ReadEntries(ctx context.Context, a Source, k store.Key, entries []store.Entry) (*Transcript, error) {
 	rs, err := a.Standing(ctx, k, 1)
 	if err != nil {
@@ -77,9 +77,9 @@ func ReadEntries(ctx context.Context, a Source, k store.Key, entries []store.Ent
 	return t, nil
 }
 
-// ReadRequest reads a conversation as a stored request held it: as much of the transcript as it had, under the decisions that were
-// in force for it. A client that goes back to an earlier point is sent that beginning without the pours that came
-// later, though the version that its request names has them.
+// ReadRequest reads a conversation as a stored request held it: as much of the transcript as it had, under
+// the decisions that were in force for it. A client that goes back to an earlier point is sent that beginning
+// without the pours that came later, though the version that its request names has them.
 func ReadRequest(ctx context.Context, a Source, k store.Key, r *store.Request) (*Transcript, error) {
 	s, err := a.Load(ctx, k, r.Version)
 	if err != nil {
@@ -118,7 +118,8 @@ func (t *Transcript) Body(view *decant.Conversation) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d, ok := t.Dialect.(dialect.Pauser); ok && dialect.Summarised(view) && d.Unsigned(view.Messages[0].Blocks[0].Text()) {
+	if d, ok := t.Dialect.(dialect.Pauser); ok && dialect.Summarised(view) &&
+		d.Unsigned(view.Messages[0].Blocks[0].Text()) {
 		return d.Rule(body, dialect.Rules{Summary: 1}) // which such a summary does not go without
 	}
 	return body, nil

@@ -63,8 +63,8 @@ func numbered(ds []decant.Decision) []decant.Decision {
 	return ds
 }
 
-// ReadableView returns the view of a transcript with what can be read of a summary by the provider in the place of the provider's own
-// block, which no other API and no person understands.
+// ReadableView returns the view of a transcript with what can be read of a summary by the provider in the
+// place of the provider's own block, which no other API and no person understands.
 func ReadableView(t *Transcript) (*decant.Conversation, error) {
 	return decant.View(t.Conversation, readable(t.State.Live()))
 }

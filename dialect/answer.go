@@ -18,10 +18,13 @@ type AnswerReader interface {
 
 // An Answer is what a model said, and what the provider said about it.
 type Answer struct {
-	Usage   decant.Usage // of the pass that wrote the answer; Input is what was neither read from the provider's cache nor written to it
-	Extra   decant.Usage // of other passes, which are billed as well: summaries that the provider wrote, advice that it took
-	Content []byte       // a JSON list of blocks, for Parts.Answer; nil when it was not kept
-	Stop    string       // why the model stopped, in the API's own word
+	// of the pass that wrote the answer; Input is what was neither read from the provider's cache nor written
+	// to it
+	Usage decant.Usage
+	// of other passes, which are billed as well: summaries that the provider wrote, advice that it took
+	Extra   decant.Usage
+	Content []byte // a JSON list of blocks, for Parts.Answer; nil when it was not kept
+	Stop    string // why the model stopped, in the API's own word
 
 	Broken  bool   // it ended before its end: there is no content
 	Partial []byte // what was said in it all the same, as far as it was kept

@@ -4,8 +4,8 @@ import "github.com/decantdev/decant"
 
 // A Batcher is a dialect that has doors for batches. The bodies and answers come from there.
 type Batcher interface {
-	// BatchItems takes the body of a batch apart. What another reader could read differently, as names that come twice, is an
-	// error, and so is a batch whose requests stand elsewhere.
+	// BatchItems takes the body of a batch apart. What another reader could read differently, as names that come
+	// twice, is an error, and so is a batch whose requests are elsewhere.
 	BatchItems(body []byte) ([]BatchItem, error)
 
 	// BatchID returns the id that the provider has given a batch, from its answer; empty when it is not understood.
@@ -24,7 +24,7 @@ type BatchItem struct {
 	Params []byte // body of a request
 }
 
-// A BatchResult is what became of one request of a batch.
+// A BatchResult is the outcome of one request of a batch.
 type BatchResult struct {
 	Answered bool // otherwise it has used nothing
 	Model    string

@@ -18,8 +18,8 @@ type Compacter interface {
 	// Compaction reads the content of an answer to such a request. It returns false where there is no summary in it.
 	Compaction(content []byte) (ProviderSummary, bool)
 
-	// NoCompaction reports whether the text of a refusal says that the provider does not know such requests, or the model
-	// does not, whatever stands in them.
+	// NoCompaction reports whether the text of a refusal says that the provider does not know such requests, or
+	// the model does not, whatever their content.
 	NoCompaction(refusal string) bool
 
 	// CompactionBeta returns the beta that such a request needs, and every request that has a summary.

@@ -11,7 +11,7 @@ import (
 // An API is what must be known of an API to tell its requests from others and to refuse them in a way that its clients
 // understand. Its methods may be called at the same time.
 type API interface {
-	// About returns what there is to know about the API as such.
+	// About describes the API.
 	About() About
 
 	// Door returns what a request is for, by its method, path and headers. Its body is not looked at.
@@ -39,16 +39,17 @@ type Requests interface {
 	// Session returns the client's own id of the conversation, where a body names one; otherwise nothing.
 	Session(r *wire.Document) string
 
-	// Identity returns the identity of a block by its bytes: [wire.Document.Raw]. Two blocks have the same if and only if
-	// they say the same to the model, however they are written: spacing, escapes, the order of members, cache markers and
-	// names that the provider gives by itself do not count. It is stored, so it never changes; and no two dialects may have
-	// an identity in common, so that no conversation goes on in another API.
+	// Identity returns the identity of a block by its bytes: [wire.Document.Raw]. Two blocks have the same if
+	// and only if they say the same to the model, however they are written: spacing, escapes, the order of
+	// members, cache markers and names that the provider gives by itself do not count. It is stored, so it never
+	// changes; and no two dialects may have an identity in common, so that no conversation continues in another
+	// API.
 	Identity(block []byte) decant.Hash
 
 	// Edits returns what the client itself asks the provider to change of its prompt.
 	Edits(r *wire.Document) Edits
 
-	// Fixed returns the system prompt and the tools in the client's bytes, nil where there are none.
+	// Fixed returns the system prompt and the tools in the client's bytes, or nil.
 	Fixed(r *wire.Document) (system, tools []byte)
 
 	// Assemble returns the body of a request that is made of parts. Parse takes it.
@@ -66,13 +67,14 @@ type Answers interface {
 	ReadRefusal(status int, body []byte) Refusal
 }
 
-// About says what there is to know about an API as such.
+// About describes an API.
 type About struct {
 	Format   wire.Format    // of its requests, whose name is the API's in a store and in package legal
 	Provider token.Provider // who makes it
 	Metered  []string       // paths at which what a request costs can be counted
 
-	BetaHeader         string // of a request: what it asks for that is in beta, by names with commas between; empty: there is none
+	// of a request: what it asks for that is in beta, by names with commas between; empty: there is none
+	BetaHeader         string
 	OrganizationHeader string // of an answer: whom the provider has answered; empty: it does not say
 	RequestHeader      string // of an answer: the provider's own id of the request
 }

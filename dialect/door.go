@@ -7,7 +7,7 @@ type Door struct {
 	Kind  Kind
 	Name  string // as metrics have it, one of a few; empty: like any other
 	Route string // its path as the API's documents have it, empty where there are many
-	Base  string // what stands in the request's path before the API's own: the client's base URL ends with it
+	Base  string // prefix of the request's path before the API's own: the client's base URL ends with it
 	Batch string // id of the batch that the request is about
 }
 
@@ -23,7 +23,7 @@ const (
 	Count                    // the same body, of which only the size is asked for
 	Batch                    // a batch is made, see Batcher
 	BatchState               // the answer says what has become of a batch
-	BatchResults             // the answer brings its results
+	BatchResults             // the answer has its results
 )
 
 // Ambiguous reports whether servers may differ in what a path means.

@@ -1,10 +1,10 @@
 package dialect
 
-// A Marker is a dialect whose provider keeps of a prompt what stands before cache markers in it, and nothing else.
+// A Marker is a dialect whose provider caches only the parts of a prompt before cache markers.
 type Marker interface {
-	// Mark returns a body with cache markers added where a request that follows can read what this one leaves. Nothing else
-	// changes, the client's own markers stay, and there are never more than the provider allows. It returns body itself
-	// where no marker pays.
+	// Mark returns a body with cache markers added where a request that follows can read what this one leaves.
+	// Nothing else changes, the client's own markers stay, and there are never more than the provider allows. It
+	// returns body itself where no marker pays.
 	Mark(body []byte) ([]byte, Marked)
 }
 

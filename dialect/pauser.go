@@ -2,15 +2,15 @@ package dialect
 
 import "github.com/decantdev/decant/wire"
 
-// A Pauser is a dialect whose provider can be given rules for the prompt of a request: what is old is left out of it, and
-// once it has reached a size the model writes a summary and pauses behind it, in place of an answer. Whoever has asked goes
-// on from the summary with another request.
+// A Pauser is a dialect whose provider can be given rules for the prompt of a request: what is old is left
+// out of it, and once it has reached a size the model writes a summary and pauses behind it, in place of an
+// answer. The client continues from the summary with another request.
 type Pauser interface {
 	// TakesRules reports whether request r goes with rules of ours: the client has none, and nothing in it runs on the
 	// provider's side, where a summary may come in the midst of an answer.
 	TakesRules(r *wire.Document) bool
 
-	// Rule returns a body that asks for rules, behind those that stand in it.
+	// Rule returns a body that asks for rules, behind those already in it.
 	Rule(body []byte, r Rules) ([]byte, error)
 
 	// RuleBetas returns the betas that such a request needs.
@@ -20,12 +20,12 @@ type Pauser interface {
 	// begins with a summary.
 	Opens(name, data []byte) (summary, known bool)
 
-	// Paused reads the content of an answer and reports whether it begins with a summary. The summary is empty where the model
-	// was to write one and has not.
+	// Paused reads the content of an answer and reports whether it begins with a summary. The summary is empty
+	// where the model was to write one and has not.
 	Paused(content []byte) (s ProviderSummary, paused bool)
 
-	// Unsigned reports whether a summary, by its source, came in place of an answer: each request that has it must have a rule
-	// for summaries as well.
+	// Unsigned reports whether a summary, by its source, came in place of an answer: each request that has it
+	// must have a rule for summaries as well.
 	Unsigned(source string) bool
 }
 
@@ -37,7 +37,8 @@ type Rules struct {
 	KeepCalls int // newest calls whose results stay
 	Least     int // tokens; nothing goes unless that many do
 
-	Summary      int    // tokens at which the model writes a summary and pauses, or the least that the provider takes; 0: no rule
+	// tokens at which the model writes a summary and pauses, or the least that the provider takes; 0: no rule
+	Summary      int
 	Instructions string // what the summary is to hold, empty for the provider's own words
 }
 

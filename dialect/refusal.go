@@ -6,7 +6,7 @@ type Topic string
 // The topics. Any other refusal is the client's to deal with.
 const (
 	Size       Topic = "size"       // the request is too large
-	Thinking   Topic = "thinking"   // thinking in it does not belong to what stands before it
+	Thinking   Topic = "thinking"   // thinking in it does not match the messages before it
 	Compacting Topic = "compaction" // a summary by the provider in it, or a request or a rule for one
 	Editing    Topic = "editing"    // the clearing that it asks for is not known, or not to be had with this model
 )

@@ -2,8 +2,8 @@ package dialect
 
 import "github.com/decantdev/decant/wire"
 
-// A Dropper is a dialect whose models bind thinking to what stands before it, and whose provider can be asked to drop
-// what no longer fits.
+// A Dropper is a dialect whose models bind thinking to the messages before it, and whose provider can be
+// asked to drop what no longer fits.
 type Dropper interface {
 	// Unfit returns what a request asks to be done with thinking that does not fit.
 	Unfit(r *wire.Document) Unfit
@@ -16,7 +16,7 @@ type Dropper interface {
 	WithParams(body, params []byte) []byte
 }
 
-// Unfit is what becomes of thinking that does not fit what stands before it.
+// Unfit is the treatment of thinking that does not match the messages before it.
 type Unfit uint8
 
 // What a request may say about it.

@@ -21,7 +21,8 @@ func NewCalls(reg prometheus.Registerer, money *Money) (*Calls, error) {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "decant_own_" + name, Help: help}, labels)
 	}
 	c := &Calls{
-		calls:  counter("calls_total", "Calls of Decant's own to models by what they were for and what became of them.", "purpose", "outcome"),
+		calls: counter("calls_total", "Calls of Decant's own to models by what they were for and what became of them.",
+			"purpose", "outcome"),
 		tokens: counter("tokens_total", "Tokens of Decant's own calls as the provider reported them.", "purpose", "kind"),
 		usd:    counter("usd_total", "Dollars at list prices for Decant's own calls.", "purpose"),
 		money:  money,

@@ -43,11 +43,11 @@ func doorOf(r *http.Request) (dialect.API, dialect.Door) {
 const unmanagedText = "decant: this gateway manages Anthropic's Messages API only. This is a request of OpenAI's API: it was not forwarded, and neither was its key. " +
 	"Give this client OpenAI's own base URL again. Its session files can be made smaller: decant compact --help"
 
-// mostUnread is how many bytes of a body are read that nobody looks at.
+// mostUnread is the maximum number of bytes of an unused body to read.
 const mostUnread = 32 << 20
 
-// refuseUnmanaged answers a request of an API that is not managed so that the client does not send it again: clients take a status
-// of 500 and more, and a connection that ends while they send, for trouble that passes.
+// refuseUnmanaged answers a request of an API that is not managed so that the client does not send it again:
+// clients take a status of 500 and more, and a connection that ends while they send, for trouble that passes.
 func refuseUnmanaged(w http.ResponseWriter, r *http.Request, api dialect.API) {
 	io.CopyN(io.Discard, r.Body, mostUnread) // where the body does not come, this is the answer all the same
 	h, status := w.Header(), http.StatusBadRequest
@@ -63,11 +63,12 @@ func refuseUnmanaged(w http.ResponseWriter, r *http.Request, api dialect.API) {
 
 // wantsSocket reports whether a request asks for a WebSocket in its place.
 func wantsSocket(r *http.Request) bool {
-	return r.Method == http.MethodGet && r.ProtoMajor == 1 && r.ProtoAtLeast(1, 1) && strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
+	return r.Method == http.MethodGet && r.ProtoMajor == 1 && r.ProtoAtLeast(1, 1) &&
+		strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
 }
 
-// mayWarn reports whether the log may warn of a request of an API that is not managed. It may once a minute: a client that is set
-// up wrongly makes many.
+// mayWarn reports whether the log may warn of a request of an API that is not managed. It may once a minute:
+// a client that is set up wrongly makes many.
 func (g *Gateway) mayWarn(now time.Time) bool {
 	last := g.warned.Load()
 	return now.UnixNano()-last >= int64(time.Minute) && g.warned.CompareAndSwap(last, now.UnixNano())
@@ -79,7 +80,10 @@ func unfit(r *http.Request) *refusal {
 	case r.Method == http.MethodConnect:
 		return &refusal{http.StatusMethodNotAllowed, "decant: CONNECT is for proxies; set the client's base URL instead"}
 	case r.Method == http.MethodTrace, r.Method == "TRACK":
-		return &refusal{http.StatusMethodNotAllowed, "decant: " + r.Method + " would show the request's headers, keys included, to whoever reads the answer"}
+		return &refusal{
+			http.StatusMethodNotAllowed,
+			"decant: " + r.Method + " would show the request's headers, keys included, to whoever reads the answer",
+		}
 	case climbs(r.URL.Path):
 		return &refusal{http.StatusBadRequest, `decant: the path holds "..", which could leave the upstream's base URL; write it without`}
 	}
@@ -88,7 +92,10 @@ func unfit(r *http.Request) *refusal {
 
 // climbs reports whether a path has a segment that any server may take for the folder above.
 func climbs(path string) bool {
-	return slices.ContainsFunc(strings.FieldsFunc(path, func(c rune) bool { return c == '/' || c == '\\' }), func(segment string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(path, func(c rune) bool {
+		return c == '/' ||
+			c == '\\'
+	}), func(segment string) bool {
 		name, _, _ := strings.Cut(segment, ";")
 		return name == ".."
 	})
@@ -109,7 +116,11 @@ func (h *hosts) strange(r *http.Request) *refusal {
 	if !h.check || r.Host == "" || h.knows(hostname(r.Host)) {
 		return nil
 	}
-	return &refusal{http.StatusMisdirectedRequest, fmt.Sprintf("decant: %q is not a name of this gateway; if it should be, add it to hosts in the settings", r.Host[:min(len(r.Host), 100)])}
+	return &refusal{
+		http.StatusMisdirectedRequest,
+		fmt.Sprintf("decant: %q is not a name of this gateway; if it should be, add it to hosts in the settings",
+			r.Host[:min(len(r.Host), 100)]),
+	}
 }
 
 func (h *hosts) knows(name string) bool {

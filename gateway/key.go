@@ -37,7 +37,7 @@ func (g *Gateway) identify(w http.ResponseWriter, r *http.Request, v *visit) boo
 // guarded reports whether requests come from people who do not run the gateway.
 func (g *Gateway) guarded(*http.Request) bool { return g.opts.Keys != nil && g.opts.Keys.Closed() }
 
-// budgetsOf returns the budgets of the key that a request has brought.
+// budgetsOf returns the budgets of a request's key.
 func budgetsOf(r *http.Request) (out []budget.Budget) {
 	if pass := of(r.Context()).pass; pass != nil {
 		for _, a := range pass.Limits.Budgets {

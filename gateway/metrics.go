@@ -43,7 +43,8 @@ func newMetrics(reg prometheus.Registerer, e *atomic.Pointer[engine.Engine], ver
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "decant_" + name, Help: help}, labels)
 	}
 	seconds := func(name, help string, buckets []float64) *prometheus.HistogramVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "decant_" + name, Help: help, Buckets: buckets}, []string{"door"})
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "decant_" + name, Help: help,
+			Buckets: buckets}, []string{"door"})
 	}
 	short, long := prometheus.ExponentialBuckets(0.0001, 2.5, 14), prometheus.ExponentialBuckets(0.005, 2.5, 14)
 	saved := counter("tokens_saved_total", "Tokens left out of what clients sent, each counted once, when it was left out first.")
@@ -54,20 +55,25 @@ func newMetrics(reg prometheus.Registerer, e *atomic.Pointer[engine.Engine], ver
 	faults := counter("faults_total", "Requests during which a step of Decant's own failed.")
 	failures := counter("upstream_failures_total", "Requests that got no answer from the upstream.")
 	m := &metrics{
-		open:      prometheus.NewGauge(prometheus.GaugeOpts{Name: "decant_requests_open", Help: "Requests that are being answered."}),
-		requests:  counter("requests_total", "Requests by door and HTTP status.", "door", "status"),
-		duration:  seconds("request_duration_seconds", "Time from a request's headers to the end of its answer.", long),
-		held:      seconds("request_held_seconds", "Time from a request's headers until it is sent on.", short),
-		first:     seconds("first_byte_seconds", "Time from a request's headers to the first byte of the answer's body.", long),
+		open: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "decant_requests_open", Help: "Requests that are being answered.",
+		}),
+		requests: counter("requests_total", "Requests by door and HTTP status.", "door", "status"),
+		duration: seconds("request_duration_seconds", "Time from a request's headers to the end of its answer.", long),
+		held:     seconds("request_held_seconds", "Time from a request's headers until it is sent on.", short),
+		first: seconds("first_byte_seconds",
+			"Time from a request's headers to the first byte of the answer's body.", long),
 		bytes:     counter("body_bytes_total", "Bytes of bodies: received and answered by clients, sent to the upstream.", "direction"),
 		tokens:    counter("tokens_total", "Tokens as the provider reported them.", "kind"),
 		pours:     counter("pours_total", "Pours by their reason.", "reason"),
 		decisions: counter("decisions_total", "Decisions by their kind.", "kind"),
 		budgets:   budgets.WithLabelValues(), rates: rates.WithLabelValues(),
-		saved: saved.WithLabelValues(), poor: poor.WithLabelValues(), recovered: recovered.WithLabelValues(), faults: faults.WithLabelValues(), failures: failures.WithLabelValues(),
+		saved: saved.WithLabelValues(), poor: poor.WithLabelValues(), recovered: recovered.WithLabelValues(),
+		faults: faults.WithLabelValues(), failures: failures.WithLabelValues(),
 	}
 	for _, c := range append(ofBacklog(e),
-		m.open, m.requests, m.duration, m.held, m.first, m.bytes, m.tokens, m.pours, m.decisions, saved, poor, recovered, budgets, rates, faults, failures, buildInfo(version, commit),
+		m.open, m.requests, m.duration, m.held, m.first, m.bytes, m.tokens, m.pours, m.decisions, saved, poor,
+		recovered, budgets, rates, faults, failures, buildInfo(version, commit),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	) {
 		if err := reg.Register(c); err != nil {
@@ -90,11 +96,13 @@ func buildInfo(version, commit string) prometheus.Collector {
 // ofBacklog are the numbers of answers that wait for the database.
 func ofBacklog(e *atomic.Pointer[engine.Engine]) []prometheus.Collector {
 	return []prometheus.Collector{
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "decant_archive_waiting_bytes", Help: "Bytes of memory that answers take which wait for the database."}, func() float64 {
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "decant_archive_waiting_bytes",
+			Help: "Bytes of memory that answers take which wait for the database."}, func() float64 {
 			waiting, _ := e.Load().Backlog()
 			return float64(waiting)
 		}),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "decant_archives_lost_total", Help: "Answers that were not archived because the database could not follow."}, func() float64 {
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "decant_archives_lost_total",
+			Help: "Answers that were not archived because the database could not follow."}, func() float64 {
 			_, lost := e.Load().Backlog()
 			return float64(lost)
 		}),
@@ -172,7 +180,8 @@ func (m *metrics) managed(p *engine.Prepared, u decant.Usage) {
 
 // statuses are counted one by one; all other statuses are counted by their class.
 func statusLabel(status int) string {
-	if status == statusLeft || status == 529 || slices.Contains([]int{200, 400, 401, 402, 403, 404, 413, 429, 500, 502, 503, 504}, status) {
+	if status == statusLeft || status == 529 ||
+		slices.Contains([]int{200, 400, 401, 402, 403, 404, 413, 429, 500, 502, 503, 504}, status) {
 		return strconv.Itoa(status)
 	}
 	if status < 100 || status > 599 || http.StatusText(status/100*100) == "" {

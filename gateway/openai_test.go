@@ -103,8 +103,8 @@ func openAIShape(t *testing.T, text string) {
 	}
 }
 
-// A client of OpenAI's API does not send again what the gateway refuses, however long it is: no status of 500 and more, and no
-// connection that ends while it sends, tells it to.
+// A client of OpenAI's API does not send again what the gateway refuses, however long it is: no status of 500
+// and more, and no connection that ends while it sends, tells it to.
 func TestOpenAIClientAsksOnce(t *testing.T) {
 	for _, size := range []int{10, 9 << 20} {
 		w := newWorld(t, http.NotFoundHandler(), gateway.Options{}, engine.Options{})

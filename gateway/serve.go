@@ -50,7 +50,7 @@ func (g *Gateway) drain(srv *http.Server, limit time.Duration) error {
 type open struct {
 	mu   sync.Mutex
 	n    int
-	none chan struct{} // closed when no request is open; nil while nobody waits for that
+	none chan struct{} // closed when no request is open; nil if there are no waiters
 }
 
 // enter counts a request until leave is called.

@@ -25,7 +25,8 @@ func (g *Gateway) show(w http.ResponseWriter, r *http.Request) {
 func (g *Gateway) export(w http.ResponseWriter, r *http.Request) {
 	if !bears(r, g.opts.MetricsToken) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		refuse(w, index.Default, http.StatusUnauthorized, dialect.Unauthenticated, "decant: metrics need the bearer token of the setting metrics_token")
+		refuse(w, index.Default, http.StatusUnauthorized, dialect.Unauthenticated,
+			"decant: metrics need the bearer token of the setting metrics_token")
 		return
 	}
 	g.exporter.ServeHTTP(w, r)

@@ -7,7 +7,7 @@ import (
 	"github.com/decantdev/decant/transport"
 )
 
-// watcherOf returns the watcher of the work on a request, nil if there is none.
+// watcherOf returns the watcher of a request, or nil.
 func watcherOf(r *http.Request) transport.Watcher {
 	if q := of(r.Context()).trace; q != nil {
 		return q

@@ -78,8 +78,8 @@ func (c *restingClient) asks(t *testing.T, g http.Handler) int {
 	return w.Code
 }
 
-// A conversation is kept warm under the credential that its client has sent with it, and with no other, while the client has
-// been heard of in the last ten minutes; then nobody's credential is left.
+// A conversation is kept warm under the credential that its client has sent with it, and with no other, while
+// the client has been heard of in the last ten minutes; then nobody's credential is left.
 func TestEachIsKeptWarmUnderItsOwnCredential(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		over, stop := sandbox.New(sandbox.Options{Window: 400_000, Keys: []string{"sk-ant-alice", "sk-ant-bob"}}).Pipe()

@@ -111,7 +111,8 @@ func commonPrefix(a, b *decant.Conversation, x, y speech) (n int) {
 	if !sameFixed(&a.Fixed, &b.Fixed) {
 		return -1
 	}
-	for n < len(x.rest) && n < len(y.rest) && x.rest[n].role == y.rest[n].role && sameBlock(x.rest[n].block, y.rest[n].block) {
+	for n < len(x.rest) && n < len(y.rest) && x.rest[n].role == y.rest[n].role &&
+		sameBlock(x.rest[n].block, y.rest[n].block) {
 		n++
 	}
 	return n

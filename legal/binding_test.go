@@ -37,15 +37,24 @@ func TestBinding(t *testing.T) {
 		want   []legal.Rule
 	}{
 		{"thinking-bound Unchanged", func(ms []decant.Message) []decant.Message { return ms }, nil},
-		{"thinking-bound Appended", func(ms []decant.Message) []decant.Message { return append(ms, model(text("more"))) }, nil},
+		{
+			"thinking-bound Appended",
+			func(ms []decant.Message) []decant.Message { return append(ms, model(text("more"))) }, nil,
+		},
 		{"thinking-bound MarkerMoved", func(ms []decant.Message) []decant.Message {
 			ms[0].Blocks[0].Cache = "5m"
 			return ms
 		}, nil},
-		{"thinking-bound AllThinkingRemoved", func(ms []decant.Message) []decant.Message { return without(ms, 1, 3, 5) }, nil},
+		{
+			"thinking-bound AllThinkingRemoved",
+			func(ms []decant.Message) []decant.Message { return without(ms, 1, 3, 5) }, nil,
+		},
 		{"thinking-bound RemovedFromTheStart", func(ms []decant.Message) []decant.Message { return without(ms, 1, 3) }, nil},
 		{"thinking-bound RemovedFromTheEnd", func(ms []decant.Message) []decant.Message { return without(ms, 3, 5) }, nil},
-		{"thinking-gap RemovedFromTheMiddle", func(ms []decant.Message) []decant.Message { return without(ms, 3) }, []legal.Rule{gap}},
+		{
+			"thinking-gap RemovedFromTheMiddle",
+			func(ms []decant.Message) []decant.Message { return without(ms, 3) }, []legal.Rule{gap},
+		},
 		{"thinking-bound OldResultShortened", func(ms []decant.Message) []decant.Message {
 			shorten(&ms[2], 0)
 			return ms
@@ -58,7 +67,10 @@ func TestBinding(t *testing.T) {
 			shorten(&ms[6], 0)
 			return ms
 		}, nil},
-		{"thinking-bound MessageDeleted", func(ms []decant.Message) []decant.Message { return ms[1:] }, []legal.Rule{bound, bound, bound}},
+		{
+			"thinking-bound MessageDeleted", func(ms []decant.Message) []decant.Message { return ms[1:] },
+			[]legal.Rule{bound, bound, bound},
+		},
 		{"thinking-bound MessageInserted", func(ms []decant.Message) []decant.Message {
 			return append([]decant.Message{user(text("summary"))}, ms...)
 		}, []legal.Rule{bound, bound, bound}},

@@ -42,7 +42,7 @@ func newChecker(view *decant.Conversation, rules Rules) *checker {
 	return c
 }
 
-// place is where a block stands: ms[message].Blocks[block].
+// place is the position of a block: ms[message].Blocks[block].
 type place struct{ message, block int }
 
 // whole is the block index of a violation that is about a message.

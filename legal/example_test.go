@@ -11,11 +11,18 @@ import (
 // An agent was interrupted while a tool ran, and its user went on typing.
 func Example() {
 	c := &decant.Conversation{Messages: []decant.Message{
-		{Number: 1, Role: decant.RoleUser, Blocks: []decant.Block{{Kind: decant.KindText, Content: decant.Text("run the tests")}}},
+		{
+			Number: 1, Role: decant.RoleUser,
+			Blocks: []decant.Block{{Kind: decant.KindText, Content: decant.Text("run the tests")}},
+		},
 		{Number: 2, Role: decant.RoleAssistant, Blocks: []decant.Block{{Kind: decant.KindUse, CallID: "toolu_1", Name: "Bash", Content: decant.Text(`{"command":"go test"}`)}}},
-		{Number: 3, Role: decant.RoleUser, Blocks: []decant.Block{{Kind: decant.KindText, Content: decant.Text("stop, only this package")}}},
+		{
+			Number: 3, Role: decant.RoleUser,
+			Blocks: []decant.Block{{Kind: decant.KindText, Content: decant.Text("stop, only this package")}},
+		},
 	}}
-	rules := legal.RulesFor(legal.Messages, token.Model{ID: "claude-opus-5-5", Provider: token.Anthropic}, decant.ThinkingAdaptive)
+	rules := legal.RulesFor(legal.Messages, token.Model{ID: "claude-opus-5-5", Provider: token.Anthropic},
+		decant.ThinkingAdaptive)
 	for _, v := range legal.Check(c, rules) {
 		fmt.Println(v)
 		fmt.Println("can be repaired:", v.Rule == legal.ToolResultMissing)

@@ -6,7 +6,7 @@ import (
 )
 
 // markers checks the cache markers in the order of the prefix: tools, system, messages, and last the
-// automatic one, which stands on the last block.
+// automatic one, which is on the last block.
 func (c *checker) markers() {
 	m := markerCheck{checker: c}
 	for i := range c.view.Fixed.Tools {
@@ -30,7 +30,7 @@ func (c *checker) markers() {
 	m.see(request, c.automatic())
 }
 
-// automatic returns the lifetime of the automatic breakpoint, "" when there is none.
+// automatic returns the lifetime of the automatic breakpoint, or "".
 func (c *checker) automatic() string {
 	if c.view.Cache == "" && c.rules.Automatic {
 		return "5m"

@@ -108,7 +108,7 @@ func (c *checker) answered(turns []turn, i int) {
 }
 
 // results checks the results of a turn that is not the assistant's: each must answer one call of the turn
-// before, and nothing may stand before them.
+// before, and nothing may precede them.
 func (c *checker) results(turns []turn, i int) {
 	calls := map[string]int{}
 	if i > 0 && turns[i-1].role == decant.RoleAssistant && turns[i].role == decant.RoleUser {

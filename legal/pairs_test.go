@@ -10,8 +10,9 @@ import (
 	"github.com/decantdev/decant/legal"
 )
 
-// A call needs its result in the next message wherever it stands: also in the first message of all, which is the assistant's where
-// a provider's summary stands there. What is wrong is reported where it is, and nothing else.
+// A call needs its result in the next message wherever it stands: also in the first message of all, which is
+// the assistant's where a provider's summary stands there. What is wrong is reported where it is, and nothing
+// else.
 func TestPairsAreCheckedWhereverTheyStand(t *testing.T) {
 	const rounds = 4
 	summary := opaque(`{"type":"compaction","content":"summary","signature":"x"}`)

@@ -74,8 +74,8 @@ type repairer struct {
 	api     API
 	in      []decant.Message
 	carrier decant.Role
-	drop    map[place]bool  // blocks that are left out where they stand
-	answer  map[place]place // where the result of each answered call stands
+	drop    map[place]bool  // blocks to omit
+	answer  map[place]place // place of the result of each answered call
 	out     []decant.Message
 	made    []decant.Decision
 }
@@ -280,7 +280,7 @@ func (r *repairer) inPlace(calls []place, reply []int) bool {
 	return n == len(calls)
 }
 
-// stands reports whether a result is in the reply with nothing but results before it.
+// stands reports whether a result is in the reply with only results before it.
 func (r *repairer) stands(p place, reply []int) bool {
 	for _, i := range reply {
 		if r.in[i].Role == decant.RoleSystem {

@@ -41,28 +41,114 @@ func TestRepair(t *testing.T) {
 		want    []string
 		repairs int
 	}{
-		{"first-message AssistantFirst", legal.Messages, []decant.Message{model(text("hi")), hello}, []string{"user: text*", "assistant: text", "user: text"}, 1},
-		{"tool-result-missing InterruptedCall", legal.Messages, []decant.Message{hello, model(use("a")), hello}, []string{"user: text", "assistant: use(a)", "user: result(a)* text"}, 1},
-		{"tool-result-missing InterruptedAtTheEnd", legal.Messages, []decant.Message{hello, model(use("a"))}, []string{"user: text", "assistant: use(a)", "user: result(a)*"}, 1},
-		{"tool-result-missing InterruptedOfSeveral", legal.Messages, []decant.Message{hello, model(use("a"), use("b")), user(result("b"))}, []string{"user: text", "assistant: use(a) use(b)", "user: result(a)* result(b)"}, 1},
-		{"tool-result-missing DisplacedResult", legal.Messages, []decant.Message{hello, model(use("a")), hello, model(text("x")), user(result("a"), text("y"))}, []string{"user: text", "assistant: use(a)", "user: result(a) text", "assistant: text", "user: text"}, 1},
-		{"tool-result-missing DisplacedResultLeavesNoMessage", legal.Messages, []decant.Message{hello, model(use("a")), hello, model(text("x")), user(result("a")), hello}, []string{"user: text", "assistant: use(a)", "user: result(a) text", "assistant: text", "user: text"}, 1},
-		{"tool-result-orphan Orphan", legal.Messages, []decant.Message{hello, model(text("x")), user(result("a"), text("y"))}, []string{"user: text", "assistant: text", "user: text"}, 1},
-		{"tool-result-orphan AnsweredTwice", legal.Messages, []decant.Message{hello, model(use("a")), user(result("a"), result("a"))}, []string{"user: text", "assistant: use(a)", "user: result(a)"}, 1},
-		{"tool-results-first ResultBehindText", legal.Messages, []decant.Message{hello, model(use("a")), user(text("wait"), result("a"))}, []string{"user: text", "assistant: use(a)", "user: result(a) text"}, 1},
-		{"tool-results-first UserTextBetweenCallAndResult", legal.Messages, []decant.Message{hello, model(use("a")), hello, user(result("a"))}, []string{"user: text", "assistant: use(a)", "user: result(a) text"}, 1},
-		{"call-id-unique RecordedTwice", legal.Messages, []decant.Message{hello, model(use("a"), use("a")), user(result("a"), result("a"))}, []string{"user: text", "assistant: use(a)", "user: result(a)"}, 2},
+		{
+			"first-message AssistantFirst", legal.Messages, []decant.Message{model(text("hi")), hello},
+			[]string{"user: text*", "assistant: text", "user: text"}, 1,
+		},
+		{
+			"tool-result-missing InterruptedCall", legal.Messages,
+			[]decant.Message{hello, model(use("a")), hello},
+			[]string{"user: text", "assistant: use(a)", "user: result(a)* text"}, 1,
+		},
+		{
+			"tool-result-missing InterruptedAtTheEnd", legal.Messages, []decant.Message{hello, model(use("a"))},
+			[]string{"user: text", "assistant: use(a)", "user: result(a)*"}, 1,
+		},
+		{
+			"tool-result-missing InterruptedOfSeveral", legal.Messages,
+			[]decant.Message{hello, model(use("a"), use("b")), user(result("b"))},
+			[]string{"user: text", "assistant: use(a) use(b)", "user: result(a)* result(b)"}, 1,
+		},
+		{
+			"tool-result-missing DisplacedResult", legal.Messages,
+			[]decant.Message{hello, model(use("a")), hello, model(text("x")), user(result("a"), text("y"))},
+			[]string{"user: text", "assistant: use(a)", "user: result(a) text", "assistant: text", "user: text"},
+			1,
+		},
+		{
+			"tool-result-missing DisplacedResultLeavesNoMessage", legal.Messages,
+			[]decant.Message{hello, model(use("a")), hello, model(text("x")), user(result("a")), hello},
+			[]string{"user: text", "assistant: use(a)", "user: result(a) text", "assistant: text", "user: text"},
+			1,
+		},
+		{
+			"tool-result-orphan Orphan", legal.Messages,
+			[]decant.Message{hello, model(text("x")), user(result("a"), text("y"))},
+			[]string{"user: text", "assistant: text", "user: text"}, 1,
+		},
+		{
+			"tool-result-orphan AnsweredTwice", legal.Messages,
+			[]decant.Message{hello, model(use("a")), user(result("a"), result("a"))},
+			[]string{"user: text", "assistant: use(a)", "user: result(a)"}, 1,
+		},
+		{
+			"tool-results-first ResultBehindText", legal.Messages,
+			[]decant.Message{hello, model(use("a")), user(text("wait"), result("a"))},
+			[]string{"user: text", "assistant: use(a)", "user: result(a) text"}, 1,
+		},
+		{
+			"tool-results-first UserTextBetweenCallAndResult", legal.Messages,
+			[]decant.Message{hello, model(use("a")), hello, user(result("a"))},
+			[]string{"user: text", "assistant: use(a)", "user: result(a) text"}, 1,
+		},
+		{
+			"call-id-unique RecordedTwice", legal.Messages,
+			[]decant.Message{hello, model(use("a"), use("a")), user(result("a"), result("a"))},
+			[]string{"user: text", "assistant: use(a)", "user: result(a)"}, 2,
+		},
 		{"text-empty EmptyText", legal.Messages, []decant.Message{user(text(""), text("x"))}, []string{"user: text"}, 1},
-		{"text-empty EmptyMessage", legal.Messages, []decant.Message{hello, model(), hello}, []string{"user: text", "user: text"}, 1},
-		{"system-place SystemBetweenCallAndResult", legal.Messages, []decant.Message{hello, model(use("a")), system(text("s")), user(result("a")), model(text("x"))}, []string{"user: text", "assistant: use(a)", "user: result(a)", "system: text", "assistant: text"}, 1},
-		{"server-result-missing Interrupted", legal.Messages, []decant.Message{hello, model(text("x"), served("s"), use("a")), user(result("a"), text("stop"))}, []string{"user: text", "assistant: text use(a)", "user: result(a) text"}, 1},
-		{"server-result-missing AnsweredTooLate", legal.Messages, []decant.Message{hello, model(served("s")), hello, model(serves("s")), hello}, []string{"user: text", "user: text", "user: text"}, 2},
-		{"server-result-orphan Orphan", legal.Messages, []decant.Message{hello, model(serves("s"), text("x")), hello}, []string{"user: text", "assistant: text", "user: text"}, 1},
-		{"ReusedIDBelongsToTheNewestCall", legal.Messages, []decant.Message{hello, model(use("a")), user(result("a")), model(use("a")), user(text("x"), result("a"))}, []string{"user: text", "assistant: use(a)", "user: result(a)", "assistant: use(a)", "user: result(a) text"}, 1},
-		{"tool-message-missing UserBetweenToolMessages", legal.Chat, []decant.Message{hello, model(use("a"), use("b")), tool(result("a")), hello, tool(result("b"))}, []string{"user: text", "assistant: use(a) use(b)", "tool: result(a)", "tool: result(b)", "user: text"}, 1},
-		{"tool-message-missing NotAnswered", legal.Chat, []decant.Message{hello, model(use("a")), model(use("b")), tool(result("b"))}, []string{"user: text", "assistant: use(a)", "tool: result(a)*", "assistant: use(b)", "tool: result(b)"}, 1},
-		{"tool-message-orphan AssistantFirstIsLegal", legal.Chat, []decant.Message{model(text("hi")), tool(result("a"))}, []string{"assistant: text"}, 1},
-		{"item-output-missing NoOutput", legal.Responses, []decant.Message{hello, model(think("r"), use("a")), hello, tool(result("x"))}, []string{"user: text", "assistant: thinking use(a)", "tool: result(a)*", "user: text"}, 2},
+		{
+			"text-empty EmptyMessage", legal.Messages, []decant.Message{hello, model(), hello},
+			[]string{"user: text", "user: text"}, 1,
+		},
+		{
+			"system-place SystemBetweenCallAndResult", legal.Messages,
+			[]decant.Message{hello, model(use("a")), system(text("s")), user(result("a")), model(text("x"))},
+			[]string{"user: text", "assistant: use(a)", "user: result(a)", "system: text", "assistant: text"},
+			1,
+		},
+		{
+			"server-result-missing Interrupted", legal.Messages,
+			[]decant.Message{hello, model(text("x"), served("s"), use("a")), user(result("a"), text("stop"))},
+			[]string{"user: text", "assistant: text use(a)", "user: result(a) text"}, 1,
+		},
+		{
+			"server-result-missing AnsweredTooLate", legal.Messages,
+			[]decant.Message{hello, model(served("s")), hello, model(serves("s")), hello},
+			[]string{"user: text", "user: text", "user: text"}, 2,
+		},
+		{
+			"server-result-orphan Orphan", legal.Messages,
+			[]decant.Message{hello, model(serves("s"), text("x")), hello},
+			[]string{"user: text", "assistant: text", "user: text"}, 1,
+		},
+		{
+			"ReusedIDBelongsToTheNewestCall", legal.Messages,
+			[]decant.Message{hello, model(use("a")), user(result("a")), model(use("a")), user(text("x"), result("a"))},
+			[]string{"user: text", "assistant: use(a)", "user: result(a)", "assistant: use(a)", "user: result(a) text"},
+			1,
+		},
+		{
+			"tool-message-missing UserBetweenToolMessages", legal.Chat,
+			[]decant.Message{hello, model(use("a"), use("b")), tool(result("a")), hello, tool(result("b"))},
+			[]string{"user: text", "assistant: use(a) use(b)", "tool: result(a)", "tool: result(b)", "user: text"},
+			1,
+		},
+		{
+			"tool-message-missing NotAnswered", legal.Chat,
+			[]decant.Message{hello, model(use("a")), model(use("b")), tool(result("b"))},
+			[]string{"user: text", "assistant: use(a)", "tool: result(a)*", "assistant: use(b)", "tool: result(b)"},
+			1,
+		},
+		{
+			"tool-message-orphan AssistantFirstIsLegal", legal.Chat,
+			[]decant.Message{model(text("hi")), tool(result("a"))}, []string{"assistant: text"}, 1,
+		},
+		{
+			"item-output-missing NoOutput", legal.Responses,
+			[]decant.Message{hello, model(think("r"), use("a")), hello, tool(result("x"))},
+			[]string{"user: text", "assistant: thinking use(a)", "tool: result(a)*", "user: text"}, 2,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -90,7 +176,8 @@ func TestRepair(t *testing.T) {
 func TestRepairSaysThatTheOutcomeIsUnknown(t *testing.T) {
 	got, ds := legal.Repair(legal.Messages, talk(user(text("hello")), model(use("a"))).Messages)
 	b := &got[2].Blocks[0]
-	if b.Author != decant.AuthorDecant || !b.Error || !strings.Contains(b.Text(), "interrupted") || !strings.Contains(b.Text(), "unknown") {
+	if b.Author != decant.AuthorDecant || !b.Error || !strings.Contains(b.Text(), "interrupted") ||
+		!strings.Contains(b.Text(), "unknown") {
 		t.Errorf("got %+v", b)
 	}
 	if ds[0].Text != b.Text() || ds[0].Target.CallID != "a" {
@@ -114,7 +201,10 @@ func anyTalk(t *rapid.T, roles ...decant.Role) *decant.Conversation {
 		ms[i].Role = rapid.SampledFrom(roles).Draw(t, "role")
 		for range rapid.IntRange(0, 4).Draw(t, "blocks") {
 			id := rapid.SampledFrom(ids).Draw(t, "id")
-			all := []decant.Block{text("words"), text(" "), use(id), result(id), use(id), result(id), think("hm"), served(id), serves(id)}
+			all := []decant.Block{
+				text("words"), text(" "), use(id), result(id), use(id), result(id), think("hm"), served(id),
+				serves(id),
+			}
 			ms[i].Blocks = append(ms[i].Blocks, rapid.SampledFrom(all).Draw(t, "block"))
 		}
 	}
@@ -194,7 +284,8 @@ func TestRepairMakesAnythingLegal(t *testing.T) {
 }
 
 func TestRepairOfLegalIsIdentity(t *testing.T) {
-	for api, carrier := range map[legal.API]decant.Role{legal.Messages: decant.RoleUser, legal.Chat: decant.RoleTool, legal.Responses: decant.RoleTool} {
+	for api, carrier := range map[legal.API]decant.Role{legal.Messages: decant.RoleUser, legal.Chat: decant.RoleTool,
+		legal.Responses: decant.RoleTool} {
 		t.Run(string(api), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				c := legalTalk(t, carrier)
@@ -298,8 +389,8 @@ func BenchmarkCheckAndRepair(b *testing.B) {
 	}
 }
 
-// What is mended is mended by the rules that it is held against: a conversation of OpenAI's may begin with the model, and
-// its results have messages of their own.
+// What is mended is mended by the rules that it is held against: a conversation of OpenAI's may begin with
+// the model, and its results have messages of their own.
 func TestMendKnowsTheAPI(t *testing.T) {
 	for api, want := range map[legal.API][]string{
 		legal.Messages:  {"user: text*", "assistant: text use(a)", "user: result(a)* text"},

@@ -52,7 +52,7 @@ func (c *checker) outputs(items []place) {
 	}
 }
 
-// isLast reports whether nobody speaks after the message of p, so that a session file may end there.
+// isLast reports whether p is in the last message with speech, where a session file may end.
 func (c *checker) isLast(p place) bool {
 	for i := p.message + 1; i < len(c.ms); i++ {
 		if speaks(&c.ms[i]) {

@@ -38,7 +38,8 @@ type Rules struct {
 	ReuseIDs  bool            // call ids may repeat in later turns, as in the session files of some clients
 	Binds     bool            // thinking is bound to everything before it
 	MaxOutput int             // most output tokens that may be asked for, 0: not known
-	Automatic bool            // the request has an automatic cache breakpoint, of five minutes unless the view says otherwise
+	// the request has an automatic cache breakpoint, of five minutes unless the view says otherwise
+	Automatic bool
 
 	// Original is what the view was made of. With it Check knows what thinking must look like and
 	// which reasoning belongs to which call, and what thinking is bound to; without it those rules are not

@@ -97,7 +97,7 @@ func (c *checker) endsWithServerResult(t *turn) bool {
 	return itemOf(c.block(t.blocks[len(t.blocks)-1])).answers()
 }
 
-// systemPlace checks where a system message stands among the messages.
+// systemPlace checks the place of a system message.
 func (c *checker) systemPlace(turns []turn, i int) {
 	at := place{turns[i].start, whole}
 	if i == 0 {

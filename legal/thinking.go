@@ -69,10 +69,11 @@ func (c *checker) complete(t *turn) {
 	if !related(o, &original[at], c, t) || slices.Equal(want, got) {
 		return
 	}
-	c.report(place{t.start, whole}, ThinkingChanged, "the latest turn had %d thinking blocks and has %d, or has them in another order", len(want), len(got))
+	c.report(place{t.start, whole}, ThinkingChanged,
+		"the latest turn had %d thinking blocks and has %d, or has them in another order", len(want), len(got))
 }
 
-// refs returns where the thinking of a turn stands in the transcript.
+// refs returns the places of a turn's thinking in the transcript.
 func (c *checker) refs(t *turn) (out []decant.Ref) {
 	for _, p := range c.of(t, decant.KindThinking) {
 		out = append(out, c.block(p).Ref)
@@ -109,7 +110,8 @@ func (c *checker) startsThinking(turns []turn, at int) {
 	if c.leads(&turns[at]) || c.leads(&turns[first]) {
 		return
 	}
-	c.report(turns[at].blocks[0], ThinkingFirst, "a turn with calls must start with thinking, not with %s", c.block(turns[at].blocks[0]).Kind)
+	c.report(turns[at].blocks[0], ThinkingFirst, "a turn with calls must start with thinking, not with %s",
+		c.block(turns[at].blocks[0]).Kind)
 }
 
 // speaks reports whether a turn of the user holds anything besides results.

@@ -1,16 +1,16 @@
 package policy
 
-// A Pourer is a request that is asked whether its conversation should be poured now. The engine's requests and those of
-// a replay are asked by the same steps: [Ask] says why a pour is due, it is made, and [Pays] says whether it is kept. What a
-// request is like, how a pour is carried out and what becomes of it is theirs.
+// A Pourer is a request that is asked whether its conversation should be poured now. The engine's requests
+// and those of a replay are asked by the same steps: [Ask] says why a pour is due, it is made, and [Pays]
+// says whether it is kept. The caller describes the request and carries out the pour.
 type Pourer interface {
-	// Situation returns the request as it stands, without money.
+	// Situation describes the request, apart from money.
 	Situation() Situation
 
-	// Waits reports whether an early pour has brought nothing lately, and nothing has changed since; see [Backoff].
+	// Waits reports whether a recent early pour freed too little and nothing has changed since; see [Backoff].
 	Waits() bool
 
-	// Economy returns what the schedule has to know of money. It is asked for only where it counts.
+	// Economy returns the prices that the schedule needs. Ask calls it only if they matter.
 	Economy() Economy
 }
 
@@ -23,8 +23,8 @@ func Ask(p Pourer) Reason {
 	return Due(s)
 }
 
-// Pays reports whether a pour for a reason that brings a request from one size to another, both in tokens and by the
-// same count, frees as much as a pour has to.
+// Pays reports whether a pour that shrinks a request from before to after tokens frees enough for its reason.
+// Both sizes come from the same counter.
 func Pays(why Reason, before, after int) bool {
 	return before > after && float64(before-after) >= worthOf(why)*float64(before)
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// Beats reports whether the plan's view costs less than another view of the same conversation, for each fact that it
-// holds: an exact string that people or the model wrote, on a line that says what it is. Carried with both are so many
-// tokens of system prompt and tools. The plan's checkpoint says so in its reason.
+// Beats reports whether the plan's view costs less per fact than another view of the same conversation. A
+// fact is an exact string of a person or the model on a line that explains it. Both views include the same
+// system prompt and tools. The result goes into the reason of the plan's checkpoint.
 func (p *Proposal) Beats(ctx context.Context, other *decant.Conversation, fixed int) bool {
 	m := p.made
 	was := m.evidence.recalled(ctx, m.conv.Messages, wire.Text(other))
@@ -21,8 +21,10 @@ func (p *Proposal) Beats(ctx context.Context, other *decant.Conversation, fixed 
 	per := func(size int, score float64) float64 {
 		return float64(fixed+size) / max(score*float64(was.Strings), 1)
 	}
-	with, without := per(p.Plan.After.Messages, p.Plan.Score), per(m.opts.Estimator.Messages(other.Messages)+m.opts.Coming, was.Score)
-	p.because(fmt.Sprintf("each of %d facts costs %.0f tokens of a prompt, with outlines %.0f", int(p.Plan.Score*float64(was.Strings)), with, without))
+	with := per(p.Plan.After.Messages, p.Plan.Score)
+	without := per(m.opts.Estimator.Messages(other.Messages)+m.opts.Coming, was.Score)
+	p.because(fmt.Sprintf("each of %d facts costs %.0f tokens of a prompt, with outlines %.0f",
+		int(p.Plan.Score*float64(was.Strings)), with, without))
 	return with < without && ctx.Err() == nil
 }
 

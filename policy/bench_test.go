@@ -32,7 +32,8 @@ func body(tb testing.TB, n int) []byte {
 		}
 		legalMessages, _ := legal.Repair(legal.Messages, ms)
 		var err error
-		if out, err = wire.Encode(&decant.Conversation{Model: "claude-sonnet-4-5", Messages: legalMessages}, wire.Anthropic); err != nil {
+		if out, err = wire.Encode(&decant.Conversation{Model: "claude-sonnet-4-5", Messages: legalMessages},
+			wire.Anthropic); err != nil {
 			tb.Fatal(err)
 		}
 	}

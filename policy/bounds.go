@@ -6,7 +6,7 @@ import (
 	"github.com/decantdev/decant"
 )
 
-// bounds say what of a conversation stays verbatim: its head and its tail.
+// bounds are the parts of a conversation that stay verbatim: its head and its tail.
 type bounds struct {
 	ms     []decant.Message
 	cuts   []int // safe cut points
@@ -15,7 +15,7 @@ type bounds struct {
 	wanted int   // the tail's start as it was asked for
 }
 
-// boundsOf returns the bounds of messages that have so many tokens each.
+// boundsOf returns the bounds of messages with the given sizes.
 func boundsOf(ms []decant.Message, tokens []int, o *PlanOptions) *bounds {
 	b := &bounds{ms: ms, cuts: decant.Cuts(ms), head: headEnd(ms, tokens, o)}
 	b.tail = max(b.head, b.tailStart(tokens, o))
@@ -62,8 +62,8 @@ func (b *bounds) tailStart(tokens []int, o *PlanOptions) int {
 	return start
 }
 
-// lastRound returns the start of what must stay whatever else happens: the open round, or the
-// newest words of the user that nobody has answered yet.
+// lastRound returns the start of the part that must always stay: the open round, or the user's newest
+// unanswered words.
 func (b *bounds) lastRound() int { return b.cutBefore(len(b.ms) - 1) }
 
 // byTokens returns the start of the longest tail of whole rounds within the tokens to keep.
@@ -98,7 +98,7 @@ func (b *bounds) cutBefore(i int) int {
 	return b.cuts[k]
 }
 
-// widen lets the tail begin earlier where what was cut in it has left room for more rounds.
+// widen starts the tail earlier if cuts inside it have made room for more rounds.
 func (b *bounds) widen(tokens []int, o *PlanOptions) {
 	b.tail = min(b.tail, max(b.head, b.tailStart(tokens, o)))
 }

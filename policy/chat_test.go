@@ -108,7 +108,9 @@ func (l *chatLog) asked() (out []asked) {
 	}
 	for _, q := range l.Questions {
 		a := asked{terms(q), map[string]bool{}}
-		best := slices.MaxFunc(said, func(s, t map[string]bool) int { return cmp.Compare(shared(a.by, s, in), shared(a.by, t, in)) })
+		best := slices.MaxFunc(said, func(s, t map[string]bool) int {
+			return cmp.Compare(shared(a.by, s, in), shared(a.by, t, in))
+		})
 		if shared(a.by, best, in) == 0 {
 			continue
 		}

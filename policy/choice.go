@@ -7,15 +7,15 @@ const (
 	summaryRoom  = 0.8    // of the target, that a summary may take at most where messages follow it
 )
 
-// A choice says how many messages a checkpoint covers and how large its record may be, by sizes alone.
+// A choice decides, by sizes alone, how many messages a checkpoint covers and how large its record may be.
 type choice struct {
 	opts   *PlanOptions
 	bounds *bounds
 	sizes  *sizes
 }
 
-// cut returns the earliest safe cut at or after from such that what follows fits beside a summary of
-// what precedes, and the tokens that the summary may have. It is the tail's start when none does.
+// cut returns the earliest safe cut at or after from whose remaining messages fit beside a summary of the
+// others, and the summary's budget in tokens. If no cut fits, it returns the tail's start.
 func (c choice) cut(from int) (cut, budget int) {
 	head, tail := c.bounds.head, c.bounds.tail
 	rest := c.sizes.outside(0, head)
@@ -44,10 +44,10 @@ func (c choice) splits(i int) bool {
 	return !folded && !fixedTail && (limit == 0 || c.bounds.head+1+n-i <= limit)
 }
 
-// wish returns the tokens that a good summary of so many takes, if it is not to crowd out the
-// messages beside it.
+// wish returns the size of a good summary of so many tokens that leaves room for the messages beside it.
 func (c choice) wish(covered int) int {
-	return min(max(leastSummary, int(summaryShare*float64(covered))), c.most(), max(leastSummary, int(summaryRoom*float64(c.opts.Target))))
+	return min(max(leastSummary, int(summaryShare*float64(covered))), c.most(),
+		max(leastSummary, int(summaryRoom*float64(c.opts.Target))))
 }
 
 func (c choice) most() int {
@@ -58,8 +58,8 @@ func (c choice) most() int {
 }
 
 // allOf returns the tokens that a summary of [head, cut) may have where no message competes for the room.
-// Without a tail the summary is all there is, and has no limit; where nobody pours again by itself, half
-// of what it covers is no waste of a room that was asked for.
+// Without a tail the summary has no limit. Without automatic pours it may have half the size of what it
+// covers, because the caller asked for that room.
 func (c choice) allOf(cut int) int {
 	most := c.most()
 	switch {
@@ -73,12 +73,13 @@ func (c choice) allOf(cut int) int {
 
 // fits reports whether head and tail leave room for a good summary of the rest.
 func (c choice) fits() bool {
-	return c.sizes.outside(c.bounds.head, c.bounds.tail)+c.wish(c.sizes.original(c.bounds.head, c.bounds.tail)) <= c.opts.Target
+	head, tail := c.bounds.head, c.bounds.tail
+	return c.sizes.outside(head, tail)+c.wish(c.sizes.original(head, tail)) <= c.opts.Target
 }
 
-// accepted returns the target raised to what the kept tail needs beside a summary of the rest. That leaves as much
-// room again for what comes next, below the trigger or, where the tail is above it, below the limit: otherwise the
-// next request would have to be poured as well.
+// accepted returns the target, raised to what the kept tail needs beside a summary of the rest. The same room
+// must remain for new messages below the trigger, or below the limit if the tail exceeds the trigger.
+// Otherwise the next request would need a pour as well.
 func (c choice) accepted() int {
 	if c.opts.KeepTurns == 0 {
 		return c.opts.Target

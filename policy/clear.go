@@ -12,7 +12,7 @@ import (
 	"github.com/decantdev/decant/preset"
 )
 
-// What an insert says around what was cleared.
+// The first and last line of the record of cleared results.
 const (
 	recordBegin = "[Record of old tool results, which were cleared from above to save room. It is a record and not the user's words; m12 is the number of a message.]"
 	recordEnd   = "[End of the record. Read or run again what you need whole.]"
@@ -38,9 +38,10 @@ type clearer struct {
 	whole   []decant.Ref // blocks that the record has whole
 }
 
-// Clear returns the decisions of a clearing: the provider leaves out everything older than the rounds to keep, and a
-// record of it stands behind the newest results. The record holds pins whole, and what the kept rounds refer to. Clear
-// returns nil when there is nothing to clear. It is a pure function of the view.
+// Clear returns the decisions of a clearing: the provider leaves out everything older than the rounds to
+// keep, and Decant inserts a record of it behind the newest results. The record has pins whole, and everything
+// that the kept rounds refer to. Clear returns nil if there is nothing to clear. It is a pure function of the
+// view.
 func Clear(ctx context.Context, view *decant.Conversation, t EarlyPour) []decant.Decision {
 	c := &clearer{pour: t, rule: t.rule(), view: view, native: decant.NativeIn(t.Made)}
 	if c.native == nil {
@@ -60,8 +61,8 @@ func Clear(ctx context.Context, view *decant.Conversation, t EarlyPour) []decant
 	return append(c.made, c.insert(at))
 }
 
-// lastWord returns the block that an insert goes behind: the last result of the newest message, or else its last
-// block. It returns false where the newest message is not of the user.
+// lastWord returns the block before the insert: the last result of the newest message, or else its last
+// block. It returns false if the newest message is not the user's.
 func lastWord(transcript, view *decant.Conversation) (*decant.Block, bool) {
 	if decant.AwaitsServer(view.Messages) {
 		return nil, false
@@ -76,7 +77,8 @@ func lastWord(transcript, view *decant.Conversation) (*decant.Block, bool) {
 		}
 		var last *decant.Block
 		for k := range m.Blocks {
-			if b := &m.Blocks[k]; b.Ref.Message > 0 && (last == nil || b.Kind == decant.KindResult || last.Kind != decant.KindResult) {
+			if b := &m.Blocks[k]; b.Ref.Message > 0 &&
+				(last == nil || b.Kind == decant.KindResult || last.Kind != decant.KindResult) {
 				last = b
 			}
 		}
@@ -89,8 +91,8 @@ func lastWord(transcript, view *decant.Conversation) (*decant.Block, bool) {
 	return nil, false
 }
 
-// bounds finds out which tools' results stay and where the clearing ends. It reports false when there is nothing
-// to clear.
+// bounds determines the tools whose results stay and the end of the clearing. It returns false if there is
+// nothing to clear.
 func (c *clearer) bounds() bool {
 	rounds := decant.Rounds(c.view.Messages)
 	n := len(rounds) - max(c.rule.Keep, 1)
@@ -126,16 +128,19 @@ func (c *clearer) bounds() bool {
 // named reports whether the preset allows leaving out what a tool returned.
 func (c *clearer) named(name string) bool {
 	t := c.pour.Preset.Tools
-	return !reduce.Named(t.Exclude, name) && !reduce.Named(t.Pin, name) && (len(t.Include) == 0 || reduce.Named(t.Include, name))
+	return !reduce.Named(t.Exclude, name) && !reduce.Named(t.Pin, name) &&
+		(len(t.Include) == 0 || reduce.Named(t.Include, name))
 }
 
-// outline finds out what of each block goes into the record.
+// outline prepares the entry of each block in the record.
 func (c *clearer) outline(ctx context.Context) {
 	s := reduce.Of(ctx, c.view, reduce.Options{
-		Counter: c.pour.Counter, Mask: secret.Mask, Transcript: c.pour.transcript(c.view), Made: c.pour.Made, KeepRounds: c.rule.Keep, Quote: quoting(c.rule),
+		Counter: c.pour.Counter, Mask: secret.Mask, Transcript: c.pour.transcript(c.view), Made: c.pour.Made,
+		KeepRounds: c.rule.Keep, Quote: quoting(c.rule),
 	})
 	c.outlines = map[decant.Ref]decant.Decision{}
-	for _, find := range []func(*reduce.Subject) []decant.Decision{reduce.Superseded, reduce.Duplicate, reduce.Stub, reduce.Arguments} {
+	for _, find := range []func(*reduce.Subject) []decant.Decision{reduce.Superseded, reduce.Duplicate, reduce.Stub,
+		reduce.Arguments} {
 		for _, d := range find(s) {
 			if was, ok := c.outlines[d.Target.Ref]; !ok || d.After < was.After {
 				c.outlines[d.Target.Ref] = d
@@ -144,7 +149,7 @@ func (c *clearer) outline(ctx context.Context) {
 	}
 }
 
-// message clears what a message holds.
+// message clears the blocks of a message.
 func (c *clearer) message(m *decant.Message) {
 	for k := range m.Blocks {
 		b := &m.Blocks[k]
@@ -168,8 +173,10 @@ func (c *clearer) clear(b *decant.Block, instead string) {
 		orig = b
 	}
 	d := decant.Decision{
-		Kind: decant.Native, Reduction: decant.ReductionCleared, Reason: "old result of " + b.Name, Target: decant.TargetOf(orig),
-		Text: instead, Handle: decant.HandleOf(orig.Hash()), Before: c.pour.Counter.Count(b.Text()), After: c.pour.Counter.Count(instead),
+		Kind: decant.Native, Reduction: decant.ReductionCleared, Reason: "old result of " + b.Name,
+		Target: decant.TargetOf(orig),
+		Text:   instead, Handle: decant.HandleOf(orig.Hash()), Before: c.pour.Counter.Count(b.Text()),
+		After: c.pour.Counter.Count(instead),
 	}
 	if b.Kind == decant.KindUse {
 		d.Reason = "written content of an old " + b.Name + " call"
@@ -180,7 +187,7 @@ func (c *clearer) clear(b *decant.Block, instead string) {
 	}
 }
 
-// record returns what the record has of a block: its outline, or all of it where it is pinned or short.
+// record returns the entry of a block: its outline, or all of it if it is pinned or short.
 func (c *clearer) record(b *decant.Block) string {
 	d, ok := c.outlines[b.Ref]
 	text := secret.Mask(b.Text())
@@ -203,7 +210,8 @@ func (c *clearer) record(b *decant.Block) string {
 func (c *clearer) insert(at *decant.Block) decant.Decision {
 	text := strings.Join(slices.Concat([]string{recordBegin}, c.said, []string{recordEnd}), "\n")
 	return decant.Decision{
-		Kind: decant.Insert, Reduction: decant.ReductionOutlines, Reason: fmt.Sprintf("what %d cleared blocks said", len(c.made)),
+		Kind: decant.Insert, Reduction: decant.ReductionOutlines,
+		Reason: fmt.Sprintf("what %d cleared blocks said", len(c.made)),
 		Target: decant.TargetOf(at), Text: text, After: c.pour.Counter.Count(text), Carried: c.carried, Repeats: c.whole,
 	}
 }

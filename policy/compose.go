@@ -19,13 +19,14 @@ const (
 	liftShare  = 0.05  // of the target, by which it is raised for them
 )
 
-// tries are the ways in which lines of segments are put into a record, in order: beside all that the extractive record
-// says, in all of the room or in less of it; at last what was picked last for that gives way, if the lines hold more. What
-// a try has lost, the next ones do not speak of: of a string that is named everywhere only the first places count.
+// tries are the ways to add lines of segments to a record, in order. The first ones keep the whole extractive
+// record and use all or part of the extra room. The last ones drop its least valuable lines. Lines with a
+// string that an earlier try has lost are skipped in the next ones, because only the first places of a
+// frequent string count.
 var tries = [...]struct{ keep, room float64 }{{1, 1}, {1, 1}, {1, .5}, {.92, 1}}
 
-// compose returns the plan with lines of the proposal's segments in its record: the first that is no worse than the
-// extractive plan. An error says why there is none.
+// compose returns the first plan with lines of the proposal's segments that is at least as good as the
+// extractive plan. If there is no such plan, the error explains why.
 func (p *Proposal) compose(ctx context.Context) (*decant.Plan, error) {
 	if p.made.passage.draft == nil {
 		return nil, errTooSmall
@@ -45,7 +46,7 @@ func (p *Proposal) compose(ctx context.Context) (*decant.Plan, error) {
 	return nil, err
 }
 
-// try returns the plan whose record has a share of the extractive one's lines and more tokens than that.
+// try returns the plan for a share of the extractive record's lines and some extra tokens.
 func (p *Proposal) try(ctx context.Context, keep float64, more int) (*decant.Plan, error) {
 	next := *p.made
 	next.ctx = ctx
@@ -64,8 +65,8 @@ func (p *Proposal) try(ctx context.Context, keep float64, more int) (*decant.Pla
 	return p.recorded(ctx, &next, cp)
 }
 
-// recorded returns the extractive plan with another record, if its view holds no less. What does not depend on the record
-// stays as it is.
+// recorded returns the extractive plan with another record, if its view keeps as many facts. Everything else
+// is unchanged.
 func (p *Proposal) recorded(ctx context.Context, next *planner, cp *decant.Checkpoint) (*decant.Plan, error) {
 	view, err := next.current()
 	if err != nil {
@@ -78,15 +79,16 @@ func (p *Proposal) recorded(ctx context.Context, next *planner, cp *decant.Check
 	}
 	if out.Score = next.evidence.recalled(ctx, p.made.conv.Messages, text).Score; out.Score < p.extractive.Score {
 		p.lost = append(p.lost, p.missed(ctx, text)...)
-		return nil, fmt.Errorf("the view with it holds %.3f of the exact strings, %.3f without: %w", out.Score, p.extractive.Score, decant.ErrSummary)
+		return nil, fmt.Errorf("the view with it holds %.3f of the exact strings, %.3f without: %w", out.Score,
+			p.extractive.Score, decant.ErrSummary)
 	}
 	out.Risk = p.risk(ctx, cp, text)
 	out.Price = price(&out, view, o, cp.CostUSD)
 	return &out, nil
 }
 
-// risk returns the must-keep facts that are not in a view whose record is another one: those that were not in it before
-// and are in no new line, and those that only the extractive record had.
+// risk returns the must-keep facts that the view with the new record lacks: facts missing before that no new
+// line adds, and facts that only the extractive record had.
 func (p *Proposal) risk(ctx context.Context, cp *decant.Checkpoint, text string) []decant.Fact {
 	floor := decant.CheckpointIn(p.extractive.Decisions)
 	old, fresh := map[string]bool{}, ""
@@ -103,13 +105,14 @@ func (p *Proposal) risk(ctx context.Context, cp *decant.Checkpoint, text string)
 	for _, f := range cp.Facts {
 		has[f.Text] = true
 	}
-	if lost := slices.DeleteFunc(slices.Clone(floor.Facts), func(f decant.Fact) bool { return has[f.Text] }); len(lost) > 0 {
+	if lost := slices.DeleteFunc(slices.Clone(floor.Facts),
+		func(f decant.Fact) bool { return has[f.Text] }); len(lost) > 0 {
 		missing = append(missing, fact.Check(ctx, lost, text).Missing...)
 	}
 	return missing
 }
 
-// missed returns the strings that a view has lost whose text is given.
+// missed returns the strings that the given text of a view lacks.
 func (p *Proposal) missed(ctx context.Context, now string) []string {
 	was, err := p.made.edits.current()
 	if err != nil {
@@ -118,7 +121,7 @@ func (p *Proposal) missed(ctx context.Context, now string) []string {
 	return p.made.evidence.measure(ctx, p.made.conv.Messages).Lost(ctx, wire.Text(was), now)
 }
 
-// room returns the tokens that a record may have more than the extractive one.
+// room returns the tokens by which a record may exceed the extractive one.
 func (p *Proposal) room() int {
 	m := p.made
 	more := p.extractive.Target - p.extractive.After.Messages + lift(&m.opts)
@@ -128,8 +131,8 @@ func (p *Proposal) room() int {
 	return more
 }
 
-// lift returns the tokens by which a target may be raised for lines of segments. Nothing has to give way to them then,
-// and the next pour comes hardly sooner. A target that somebody asked for stays.
+// lift returns the tokens by which lines of segments may raise a target. They then displace nothing, and the
+// next pour comes hardly sooner. A target that the caller set is not raised.
 func lift(o *PlanOptions) int {
 	if o.Trigger == 0 {
 		return 0

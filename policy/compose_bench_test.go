@@ -9,7 +9,8 @@ import (
 	"github.com/decantdev/decant/policy"
 )
 
-// prepared returns options as an engine has them for a conversation that a pour is due for, and a segment that was prepared.
+// prepared returns options as an engine has them for a conversation that a pour is due for, and a segment
+// that was prepared.
 func prepared(tb testing.TB, c *decant.Conversation) (policy.PlanOptions, []decant.Segment) {
 	tb.Helper()
 	o := options(tb, "default")
@@ -40,7 +41,8 @@ func BenchmarkPropose(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if cp := decant.CheckpointIn(p.Plan.Decisions); (len(cp.Segments) > 0) != (v.segments != nil) || (cp.Rung == decant.RungModel) != (v.segments != nil) {
+				if cp := decant.CheckpointIn(p.Plan.Decisions); (len(cp.Segments) > 0) != (v.segments != nil) ||
+					(cp.Rung == decant.RungModel) != (v.segments != nil) {
 					b.Fatalf("rung %s, %d segments, %v", cp.Rung, len(cp.Segments), p.Plan.Notes)
 				}
 			}

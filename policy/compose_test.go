@@ -9,8 +9,8 @@ import (
 	"github.com/decantdev/decant/policy"
 )
 
-// tale is a summariser that needs no model: a sentence or two of what was said and done in each message, the newest first
-// as far as there is room, in the order of the messages.
+// tale is a summariser that needs no model: a sentence or two of what was said and done in each message, the
+// newest first as far as there is room, in the order of the messages.
 func tale(_ context.Context, in policy.SummaryInput) (policy.Summary, error) {
 	var out []string
 	room := in.MaxTokens - 8

@@ -7,9 +7,9 @@ import (
 	"github.com/decantdev/decant"
 )
 
-// cover replaces the oldest messages by a verified summary, as few of them as the target allows.
-// Where the kept tail leaves no room and the window demands it, it gives up the tail step by step: results
-// in it are cut, it shrinks to the newest round, and at last everything is folded into one message.
+// cover replaces the oldest messages by a verified summary, as few of them as the target allows. If the kept
+// tail leaves no room and the window demands it, cover reduces the tail step by step. It cuts results, then
+// shrinks the tail to the newest round, and at last folds everything into one message.
 func (p *planner) cover() error {
 	if !p.over() {
 		return nil
@@ -55,8 +55,7 @@ func (p *planner) shortTail() (bool, error) {
 	return b.tail > b.head, nil
 }
 
-// fold gives up head and tail altogether, so that everything becomes one message, but not what the user
-// said and nobody has answered.
+// fold gives up head and tail: everything but the user's unanswered words becomes one message.
 func (p *planner) fold() (bool, error) {
 	ms := p.conv.Messages
 	p.bounds.head = 0
@@ -66,11 +65,11 @@ func (p *planner) fold() (bool, error) {
 	return p.bounds.tail > 0, nil
 }
 
-// choice says what a checkpoint may cover as things are.
+// choice returns the choice of a checkpoint under the current bounds.
 func (p *planner) choice() choice { return choice{&p.opts, p.bounds, p.sizes} }
 
-// checkpoint covers [head, cut) for the first cut that leaves room for an acceptable summary. The extractive record is
-// its measure.
+// checkpoint covers [head, cut) for the first cut that leaves room for an acceptable summary. The extractive
+// record is the baseline.
 func (p *planner) checkpoint(least int) error {
 	head, tail := p.bounds.head, p.bounds.tail
 	for from := head + 1; from <= tail; {
@@ -93,7 +92,7 @@ func (p *planner) checkpoint(least int) error {
 	return errTooSmall
 }
 
-// commit decides on the checkpoint of [head, cut); what it covers needs no other decision any more.
+// commit decides on the checkpoint of [head, cut) and drops the other decisions about what it covers.
 func (p *planner) commit(cut int, cp *decant.Checkpoint) {
 	standing := p.pins.standing
 	p.edits.keep(func(d *decant.Decision) bool {
@@ -106,7 +105,8 @@ func (p *planner) commit(cut int, cp *decant.Checkpoint) {
 	}
 	p.sizes.view[p.bounds.head] += cp.Compressed
 	p.decide(decant.Decision{
-		Kind: decant.Cover, Reduction: decant.ReductionCheckpoint, Reason: p.reason(), Handle: decant.Handle(fmt.Sprintf("c:%d", cp.Number)),
+		Kind: decant.Cover, Reduction: decant.ReductionCheckpoint, Reason: p.reason(),
+		Handle: decant.Handle(fmt.Sprintf("c:%d", cp.Number)),
 		Before: cp.Original, After: cp.Compressed, Checkpoint: cp,
 	})
 }

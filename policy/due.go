@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Reason is why a pour happens.
+// A Reason is the cause of a pour.
 type Reason string
 
 // The reasons. The provider causes overflow and refusal; the schedule decides the rest before a request
@@ -19,7 +19,7 @@ const (
 	Refusal   Reason = "refusal"   // the provider says that thinking belongs to another conversation
 )
 
-// A Situation holds everything on which the decision to pour depends.
+// A Situation is the input of the decision to pour.
 type Situation struct {
 	Limits
 
@@ -107,7 +107,7 @@ func Due(s Situation) Reason {
 		return Free
 	case e.Covers():
 		return Paid
-	case e.Excess.Left > 0 && e.cached(): // outlines in front of a checkpoint bring less than they cost
+	case e.Excess.Left > 0 && e.cached(): // outlines in front of a checkpoint save less than they cost
 		return ""
 	case !s.frees(worth, s.little()):
 		return ""
@@ -123,9 +123,9 @@ func (s *Situation) frees(share, least float64) bool {
 	return e.Freed > 0 && float64(e.Freed) >= max(share*float64(max(s.Tokens, e.Whole)), least)
 }
 
-// little returns how many tokens are too few for an early pour in any conversation: a hundredth of the
-// window, 2,000 at most.
+// little returns the size, in tokens, below which an early pour is never worth it: a hundredth of the window,
+// 2,000 at most.
 func (l Limits) little() float64 { return float64(min(2000, l.Window/100)) }
 
-// Hard returns the size above which a request leaves hardly any room for an answer.
+// Hard returns the size above which a request leaves almost no room for an answer.
 func (l Limits) Hard() int { return l.Window - l.Reserve/4 }

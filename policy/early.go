@@ -12,12 +12,12 @@ import (
 	"github.com/decantdev/decant/preset"
 )
 
-// An EarlyPour says on what an early pour works, and by which rules.
+// An EarlyPour is the input of an early pour: the conversation and the rules.
 type EarlyPour struct {
 	Preset     *preset.Preset
 	Counter    decant.Counter
 	Transcript *decant.Conversation // the conversation that the view was made of; nil: the view itself
-	Made       []decant.Decision    // decisions by which the view was made
+	Made       []decant.Decision    // decisions behind the view
 	Pinned     map[decant.Ref]decant.Hash
 	Cold       bool // nothing is cached, so only half as many rounds are kept
 	Signed     bool // thinking stays, because it is bound to what is sent
@@ -28,8 +28,8 @@ type EarlyPour struct {
 	cleared map[string]bool // ids of native decisions
 }
 
-// A Removable is what a view carries that thinning it would free, in fours of encoded bytes: about
-// tokens, and near enough, because only the proportions between them count.
+// A Removable is the part of a view that an early pour would free. The unit is four encoded bytes, roughly a
+// token: only proportions matter.
 type Removable struct {
 	Freed   int // S
 	Behind  int // L: after the first change, what would remain
@@ -42,12 +42,12 @@ type Removable struct {
 	changed bool // the first block that would change has been passed
 }
 
-// MeasureEarly returns what could go of a view without making the reductions. It looks at every block once and
-// decodes none.
+// MeasureEarly returns what an early pour could remove from a view, without making the reductions. It visits
+// every block once and does not decode it.
 //
-// What was carried follows from the view alone, so every node knows it and nothing is lost in a
-// crash: a block can go when the rounds to keep have passed it, and each round since then
-// was one request that carried it; when it is poured it is counted no longer.
+// The carried tokens follow from the view alone, so every node computes the same and a crash loses nothing. A
+// block can go once it is older than the rounds to keep. Each round since then was one request that carried
+// it. A poured block no longer counts.
 func MeasureEarly(view *decant.Conversation, t EarlyPour) Removable {
 	rule := t.rule()
 	if !rule.On() {
@@ -74,9 +74,9 @@ func MeasureEarly(view *decant.Conversation, t EarlyPour) Removable {
 	return b
 }
 
-// Weigh returns e with the amounts of b, in a request whose fixed part has so many tokens. What the provider does
-// not keep has been paid for at the price plain; without a marker of ours, which is for the part before the change, it
-// finds nothing of the messages.
+// Weigh returns e with the amounts of b, in a request whose fixed part has the given tokens. Blocks that the
+// provider does not keep cost the price plain. Without Decant's marker before the change, the provider finds
+// none of the messages in its cache.
 func (e Economy) Weigh(b Removable, fixed int, plain float64, marker bool) Economy {
 	e.Freed, e.Behind, e.Whole = b.Freed, b.Behind, fixed+b.Whole
 	e.Spent = float64(b.Carried-b.Plain)*e.Read + float64(b.Plain)*plain
@@ -86,7 +86,7 @@ func (e Economy) Weigh(b Removable, fixed int, plain float64, marker bool) Econo
 	return e
 }
 
-// rule returns the numbers that count.
+// rule returns the limits that apply.
 func (t EarlyPour) rule() preset.EarlyPours {
 	rule := t.Preset.EarlyPours.Settled()
 	if t.Cold {
@@ -96,7 +96,7 @@ func (t EarlyPour) rule() preset.EarlyPours {
 	return rule
 }
 
-// stand counts messages between rounds, which no thinning touches.
+// stand counts messages between rounds, which early pours do not change.
 func (b *Removable) stand(ms []decant.Message) {
 	for i := range ms {
 		for k := range ms[i].Blocks {
@@ -106,7 +106,7 @@ func (b *Removable) stand(ms []decant.Message) {
 	}
 }
 
-// count counts a block of n tokens, of which some would go that so many requests have carried.
+// count counts a block of n tokens, free of which would go after the given number of requests carried them.
 func (b *Removable) count(n, free, requests int) {
 	carried := free * requests
 	b.Whole += n
@@ -172,10 +172,10 @@ func writes(name string) bool {
 	return c == tool.Write || c == tool.Edit
 }
 
-// whole reports whether a result has not been reduced but at first sight.
+// whole reports whether a result has had no reduction except at first sight.
 func (t EarlyPour) whole(b *decant.Block) bool { return b.Changed == "" || t.entered[b.Changed] }
 
-// atFirstSight returns the ids of those of ds that were made when their blocks came in.
+// atFirstSight returns the ids of the decisions that were made when their blocks arrived.
 func atFirstSight(ds []decant.Decision) map[string]bool {
 	out := map[string]bool{}
 	for i := range ds {
@@ -186,7 +186,7 @@ func atFirstSight(ds []decant.Decision) map[string]bool {
 	return out
 }
 
-// clearedBy returns the ids of those of ds that the provider carries out.
+// clearedBy returns the ids of the decisions that the provider carries out.
 func clearedBy(ds []decant.Decision) map[string]bool {
 	out := map[string]bool{}
 	for i := range ds {
@@ -206,9 +206,9 @@ func quoting(rule preset.EarlyPours) reduce.Quoting {
 	return reduce.Quoting{Share: rule.Quote, Most: rule.QuoteMost, Names: rule.Names}
 }
 
-// PlanEarly returns the decisions of an early pour: of everything behind the rounds to keep, reads with
-// a newer copy become a line, old results an outline of their most telling lines, long arguments of
-// writes a note, and thinking goes. It is a pure function of the view.
+// PlanEarly returns the decisions of an early pour for everything older than the rounds to keep. Reads with a
+// newer copy become a line, old results an outline, and long arguments of writes a note. Thinking is removed.
+// It is a pure function of the view.
 func PlanEarly(ctx context.Context, view *decant.Conversation, t EarlyPour) []decant.Decision {
 	rule := t.rule()
 	if !rule.On() {
@@ -239,12 +239,12 @@ func PlanEarly(ctx context.Context, view *decant.Conversation, t EarlyPour) []de
 	return t.unsettled(view, out.ds)
 }
 
-// again is the share of what stands between a change and the end of what was poured before that the
-// change has to free: at usual prices it has paid for writing that again after 60 requests.
+// again is the minimum share that a change must free of the text between it and the end of the previous pour.
+// At usual prices, rewriting that text then breaks even after 60 requests.
 const again = 0.2
 
-// unsettled returns ds without those before the end of what was poured before, unless these are worth
-// writing again what was settled: the provider's cache holds it.
+// unsettled returns ds without the decisions before the end of the previous pour, unless they are worth
+// rewriting that part of the provider's cache.
 func (t EarlyPour) unsettled(view *decant.Conversation, ds []decant.Decision) []decant.Decision {
 	end := t.settled(view)
 	first, freed := end, 0
@@ -262,7 +262,7 @@ func (t EarlyPour) unsettled(view *decant.Conversation, ds []decant.Decision) []
 	return slices.DeleteFunc(ds, func(d decant.Decision) bool { return !d.Target.Ref.After(end) })
 }
 
-// settled returns the last block that was changed after it had come in, zero when there is none.
+// settled returns the last block that was changed after its arrival, or zero.
 func (t EarlyPour) settled(view *decant.Conversation) (out decant.Ref) {
 	for i := range view.Messages {
 		for k := range view.Messages[i].Blocks {
@@ -274,7 +274,7 @@ func (t EarlyPour) settled(view *decant.Conversation) (out decant.Ref) {
 	return out
 }
 
-// between returns about how many tokens stand from one block to another, both included.
+// between estimates the tokens from one block to another, both included.
 func between(view *decant.Conversation, from, to decant.Ref) (n int) {
 	for i := range view.Messages {
 		for k := range view.Messages[i].Blocks {
@@ -286,7 +286,7 @@ func between(view *decant.Conversation, from, to decant.Ref) (n int) {
 	return n
 }
 
-// transcript returns what the view was made of.
+// transcript returns the conversation behind the view.
 func (t EarlyPour) transcript(view *decant.Conversation) *decant.Conversation {
 	if t.Transcript != nil {
 		return t.Transcript
@@ -294,8 +294,8 @@ func (t EarlyPour) transcript(view *decant.Conversation) *decant.Conversation {
 	return view
 }
 
-// thinnings returns what one reduction proposes for an early pour. Those that cut by size or clear
-// are for when the window demands it.
+// thinnings returns the proposals of one reduction for an early pour. Reductions that cut by size or clear
+// are left to pours that the window demands.
 func thinnings(s *reduce.Subject, name decant.Reduction, view *decant.Conversation) []decant.Decision {
 	if f := unset[name]; f != nil {
 		return f(s)
@@ -306,7 +306,7 @@ func thinnings(s *reduce.Subject, name decant.Reduction, view *decant.Conversati
 	return nil
 }
 
-// beforeLast returns the number of the last message before the newest round, 0 when there is none.
+// beforeLast returns the number of the last message before the newest round, or 0.
 func beforeLast(view *decant.Conversation) int {
 	rounds := decant.Rounds(view.Messages)
 	if len(rounds) == 0 {
@@ -320,7 +320,7 @@ func beforeLast(view *decant.Conversation) int {
 	return 0
 }
 
-// thinned are decisions, of which each block has one: the one that leaves less.
+// thinned has one decision for each block: the one that leaves less.
 type thinned struct {
 	ds []decant.Decision
 	at map[decant.Ref]int

@@ -24,14 +24,19 @@ func reader(n int) *decant.Conversation {
 		}
 		c.Messages = append(c.Messages, decant.Message{Number: number, Role: r, Blocks: bs})
 	}
-	say(decant.RoleUser, decant.Block{Kind: decant.KindText, Author: decant.AuthorUser, Content: decant.Text("read them all")})
+	say(decant.RoleUser, decant.Block{
+		Kind: decant.KindText, Author: decant.AuthorUser, Content: decant.Text("read them all"),
+	})
 	for i := range n {
 		id := fmt.Sprint("call", i)
 		args := decant.Text(fmt.Sprintf(`{"file_path":"/repo/part%d.go"}`, i))
 		text := strings.Repeat(fmt.Sprintf("func loadPart%d(ctx context.Context) error { return errors.New(partMissing%d) }\n", i, i), 80)
 		say(decant.RoleAssistant, decant.Block{Kind: decant.KindThinking, Author: decant.AuthorModel, Signed: true, Content: decant.Text("I should read the next part now.")},
 			decant.Block{Kind: decant.KindUse, Author: decant.AuthorModel, Name: "Read", CallID: id, Content: args})
-		say(decant.RoleUser, decant.Block{Kind: decant.KindResult, Author: decant.AuthorTool, Name: "Read", CallID: id, Content: decant.Text(text)})
+		say(decant.RoleUser, decant.Block{
+			Kind: decant.KindResult, Author: decant.AuthorTool, Name: "Read", CallID: id,
+			Content: decant.Text(text),
+		})
 	}
 	return c
 }
@@ -64,7 +69,8 @@ func TestThinLeavesTheNewestRoundsAlone(t *testing.T) {
 			case d.Kind == decant.DropThinking && d.Target.Message >= len(c.Messages)-1:
 				t.Errorf("%s: thinking of the open round is dropped", level)
 			case d.Kind != decant.DropThinking && d.Target.Message > first:
-				t.Errorf("%s: m%d is thinned, of %d messages, with %d rounds to keep", level, d.Target.Message, len(c.Messages), keep)
+				t.Errorf("%s: m%d is thinned, of %d messages, with %d rounds to keep", level, d.Target.Message,
+					len(c.Messages), keep)
 			}
 		}
 	}
@@ -109,7 +115,8 @@ func TestBallastGrows(t *testing.T) {
 
 func TestNoEarlyPoursWhereTheyAreOff(t *testing.T) {
 	tt := thinning(t, "off")
-	if b, ds := policy.MeasureEarly(reader(12), tt), policy.PlanEarly(context.Background(), reader(12), tt); b != (policy.Removable{}) || ds != nil {
+	if b, ds := policy.MeasureEarly(reader(12), tt), policy.PlanEarly(context.Background(), reader(12),
+		tt); b != (policy.Removable{}) || ds != nil {
 		t.Errorf("could go %+v, %d decisions", b, len(ds))
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/decantdev/decant"
 )
 
-// edits are the decisions of a plan in the making, on top of those that were made before, and the view under them.
+// edits are the decisions of an unfinished plan, on top of earlier ones, and the view under them.
 type edits struct {
 	conv  *decant.Conversation
 	made  []decant.Decision    // before the plan
@@ -31,7 +31,7 @@ func newEdits(c *decant.Conversation, made []decant.Decision) (*edits, error) {
 	return e, nil
 }
 
-// less returns by how many tokens each message is smaller under the decisions made before.
+// less returns the tokens that earlier decisions save in each message.
 func (e *edits) less() []int {
 	out := make([]int, len(e.conv.Messages))
 	for i := range e.made {
@@ -44,8 +44,8 @@ func (e *edits) less() []int {
 	return out
 }
 
-// add adds a decision and returns by how many tokens its message is smaller for it. Of two edits of one block the one
-// that leaves less stands, each from the original.
+// add adds a decision and returns the tokens that it saves. Of two edits of one block, both made from the
+// original, it keeps the one that leaves less.
 func (e *edits) add(d decant.Decision) (freed int) {
 	i, again := e.at[d.Target.Ref]
 	switch {
@@ -78,7 +78,7 @@ func (e *edits) keep(ok func(*decant.Decision) bool) {
 	e.stale = true
 }
 
-// recorded returns a copy in which the plan's checkpoint has another record.
+// recorded returns a copy with another record in the plan's checkpoint.
 func (e *edits) recorded(cp *decant.Checkpoint) *edits {
 	out := *e
 	out.list, out.stale = slices.Clone(e.list), true
@@ -127,6 +127,8 @@ func (e *edits) messages() int {
 
 // index returns the index in the conversation of the message with the given number.
 func (e *edits) index(number int) int {
-	i, _ := slices.BinarySearchFunc(e.conv.Messages, number, func(m decant.Message, n int) int { return cmp.Compare(m.Number, n) })
+	i, _ := slices.BinarySearchFunc(e.conv.Messages, number, func(m decant.Message, n int) int {
+		return cmp.Compare(m.Number, n)
+	})
 	return i
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/decantdev/decant/internal/recall"
 )
 
-// evidence is what a plan is measured by: what must be kept of a conversation, and what a text still says of it.
+// evidence measures a plan: the facts that must be kept of a conversation, and how many of them a text still
+// has.
 type evidence struct {
 	uses  uses // what the newest messages use
 	ms    []decant.Message
@@ -41,7 +42,7 @@ func (e *evidence) saidLast(ctx context.Context, from, to int) []decant.Fact {
 	return out
 }
 
-// recalled measures what text holds of ms. Of a quick plan nothing is known.
+// recalled measures the share of ms that text keeps. A quick plan is not measured.
 func (e *evidence) recalled(ctx context.Context, ms []decant.Message, text string) recall.Result {
 	if e.quick {
 		return recall.Result{}

@@ -19,7 +19,8 @@ func (minutes) Summarize(_ context.Context, in policy.SummaryInput) (policy.Summ
 	text := ""
 	for i := range in.Messages {
 		if in.Messages[i].Has(decant.KindUse) {
-			line := fmt.Sprintf("m%d The handler reads its file and returns a status: the tests were run with %s.\n", in.Messages[i].Number, in.Messages[i].Text(decant.KindUse))
+			line := fmt.Sprintf("m%d The handler reads its file and returns a status: the tests were run with %s.\n",
+				in.Messages[i].Number, in.Messages[i].Text(decant.KindUse))
 			if in.Counter.Count(text+line) < in.MaxTokens {
 				text += line
 			}
@@ -36,7 +37,10 @@ func ExampleProposal_Write() {
 		return
 	}
 	ctx, c := context.Background(), work(60, 3000)
-	p, err := policy.Propose(ctx, c, policy.PlanOptions{Model: token.Model{ID: "mine", Window: 32_000}, Preset: set, Target: 6000, Trigger: 20_000, KeepTurns: -1})
+	p, err := policy.Propose(ctx, c, policy.PlanOptions{
+		Model: token.Model{ID: "mine", Window: 32_000}, Preset: set, Target: 6000, Trigger: 20_000,
+		KeepTurns: -1,
+	})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -44,7 +44,9 @@ func ExamplePlan() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := policy.Plan(context.Background(), doc.Conversation, policy.PlanOptions{Model: model, Preset: set, Target: 12_000, KeepTurns: -1})
+	p, err := policy.Plan(context.Background(), doc.Conversation, policy.PlanOptions{
+		Model: model, Preset: set, Target: 12_000, KeepTurns: -1,
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -69,7 +71,9 @@ func ExamplePlan_compactFile() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := policy.Plan(context.Background(), doc.Conversation, policy.PlanOptions{Model: model, Preset: set, Target: 12_000, KeepTurns: -1, Record: true})
+	p, err := policy.Plan(context.Background(), doc.Conversation, policy.PlanOptions{
+		Model: model, Preset: set, Target: 12_000, KeepTurns: -1, Record: true,
+	})
 	if err != nil {
 		log.Fatal(err)
 	}

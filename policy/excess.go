@@ -7,29 +7,30 @@ import (
 	"github.com/decantdev/decant/preset"
 )
 
-// An Excess is what a view carries beyond the size to which an early pour with a checkpoint brings its messages, in
-// tokens. The zero value says that there may be no such pour.
+// An Excess is the part of a view, in tokens, that an early pour with a checkpoint would free. The zero value
+// means that such a pour is not allowed.
 type Excess struct {
 	Freed   int // beyond it now
 	Left    int // that size: what is written again
 	Carried int // Freed, summed over the requests that carried it
 }
 
-// leastExcess is the least that a paid pour with a checkpoint frees, as a share of what it leaves, where nothing can be read
-// from a cache: there a rewrite costs nothing, and each request would make another record.
+// leastExcess is the minimum that a paid pour with a checkpoint frees, as a share of what it leaves, if
+// nothing is read from a cache. A rewrite costs nothing then, so without this limit each request would make a
+// new record.
 const leastExcess = 0.5
 
-// besideFixed is how many tokens of messages more an early checkpoint leaves, for each token of system prompt and tools: the
-// more a request costs whatever is said in it, the less it matters what the messages add.
+// besideFixed is the additional tokens of messages that an early checkpoint leaves, for each token of system
+// prompt and tools: the larger the fixed cost of a request, the less the messages matter.
 const besideFixed = 1. / 3
 
-// besideCovered is how many tokens more it leaves for each token that the checkpoint before it covers: the longer a
-// conversation, the more of what is next stands behind the record, and the less a larger one adds to what it has cost.
+// besideCovered is the additional tokens that it leaves for each token that the previous checkpoint covers:
+// in a longer conversation a larger record adds less to the total cost.
 const besideCovered = 1. / 32
 
-// EarlyTarget returns the tokens that the messages have after an early pour with a checkpoint, 0 where a preset makes none.
-// before is the checkpoint in force, nil where there is none.
-// One that says of which tools results may be changed makes none: a checkpoint covers whatever is old.
+// EarlyTarget returns the tokens that the messages have after an early pour with a checkpoint, or 0 if the
+// preset does not allow one. before is the checkpoint in force, or nil. A preset that limits the tools whose
+// results may change allows none, because a checkpoint covers everything old.
 func EarlyTarget(p *preset.Preset, l Limits, fixed int, before *decant.Checkpoint) int {
 	rule := p.EarlyPours.Settled()
 	if !rule.On() || len(p.Tools.Include)+len(p.Tools.Exclude) > 0 {
@@ -42,9 +43,9 @@ func EarlyTarget(p *preset.Preset, l Limits, fixed int, before *decant.Checkpoin
 	return min(rule.Target+int(more), l.Target)
 }
 
-// MeasureExcess returns what a view, whose messages have so many tokens as metered, has beyond a target. It decodes
-// nothing. What was carried follows from the view alone: each round was one request, which carried what stands before
-// it. Of what a pour left, nothing is beyond the target, so it does not count, whenever the pour was.
+// MeasureExcess returns the excess of a view over a target, given the metered size of its messages. It
+// decodes nothing. The carried tokens follow from the view alone: each round was one request that carried
+// everything before it. What a pour left is within the target and does not count.
 func MeasureExcess(view *decant.Conversation, tokens, target int) Excess {
 	out := Excess{Left: max(0, target)}
 	if target <= 0 || tokens <= target {
@@ -68,11 +69,11 @@ func MeasureExcess(view *decant.Conversation, tokens, target int) Excess {
 	return out
 }
 
-// cached reports whether what was written is cheaper to read than to write again.
+// cached reports whether reading from the cache is cheaper than writing again.
 func (e *Economy) cached() bool { return e.Read <= e.Write/2 }
 
-// Covers reports whether an early pour that is due has a checkpoint: the cache is cold, or carrying what it frees has
-// cost as much as it will. Of a cold moment [Proposal.Beats] has the last word.
+// Covers reports whether an early pour that is due has a checkpoint: the cache is cold, or carrying the
+// excess has cost as much as the checkpoint will. With a cold cache, [Proposal.Beats] decides.
 func (e *Economy) Covers() bool {
 	x := &e.Excess
 	if e.Cold() || x.Freed <= 0 {

@@ -17,13 +17,17 @@ import (
 // Prices of a token, as shares of what input costs.
 const writing, reading = 1.25, 0.1
 
-// What grows by any steps is covered when carrying the excess has cost p times what writing the record again does. Then all
-// of it costs at most 1 + p times what the cheapest choice of moments in hindsight costs, and one request of carrying for each
-// pour and the end (docs/ECONOMICS.md, "The worst case"). Which moments are cheapest is found by trying all.
+// What grows by any steps is covered when carrying the excess has cost p times what writing the record again
+// does. Then all of it costs at most 1 + p times what the cheapest choice of moments in hindsight costs, and
+// one request of carrying for each pour and the end (docs/ECONOMICS.md, "The worst case"). Which moments are
+// cheapest is found by trying all.
 func TestCheckpointsCostAtMostTwiceTheBestInHindsight(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		steps := rapid.SliceOfN(rapid.IntRange(0, 30_000), 1, 60).Draw(t, "steps")
-		e := policy.Economy{Early: true, Write: writing, Read: reading, Patience: rapid.SampledFrom([]float64{1, 1.3, 2}).Draw(t, "patience")}
+		e := policy.Economy{
+			Early: true, Write: writing, Read: reading,
+			Patience: rapid.SampledFrom([]float64{1, 1.3, 2}).Draw(t, "patience"),
+		}
 		e.Excess.Left = rapid.IntRange(1, 60_000).Draw(t, "left")
 		rewrite := float64(e.Excess.Left) * (writing - reading)
 		paid, over, rent := 0.0, 0.0, 0.0
@@ -96,7 +100,8 @@ func TestExcessIsCountedFromTheView(t *testing.T) {
 	}
 }
 
-// The larger the fixed part and what is covered already, the more an early checkpoint leaves, and never more than any pour does.
+// The larger the fixed part and what is covered already, the more an early checkpoint leaves, and never more
+// than any pour does.
 func TestEarlyTargets(t *testing.T) {
 	p := options(t, "default").Preset
 	rule := p.EarlyPours.Settled()

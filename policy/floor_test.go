@@ -16,7 +16,8 @@ func TestRefusedTargetNamesTheLeast(t *testing.T) {
 	size := testdepth.Of(1500, 4000)
 	asked := work(30, size)
 	asked.Messages = append(asked.Messages, decant.Message{Number: len(asked.Messages) + 1, Role: decant.RoleUser, Blocks: []decant.Block{{
-		Ref: decant.Ref{Message: len(asked.Messages) + 1}, Kind: decant.KindText, Author: decant.AuthorUser, Content: decant.Text("And what is left to do in " + strings.Repeat("this package, ", 100) + "please?"),
+		Ref: decant.Ref{Message: len(asked.Messages) + 1}, Kind: decant.KindText, Author: decant.AuthorUser,
+		Content: decant.Text("And what is left to do in " + strings.Repeat("this package, ", 100) + "please?"),
 	}}})
 	presets := []string{"default", "agent-loop", "orchestrator"}[:testdepth.Of(1, 3)]
 	for name, c := range map[string]struct {

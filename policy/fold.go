@@ -16,23 +16,25 @@ const (
 	foldEnd   = "[End of the record. The work goes on from here.]"
 )
 
-// A Folding is what a fold is made of: a conversation, its view under decisions that need no fold, and what they were.
+// A Folding is the input of a fold: a conversation, its view under decisions that need no fold, and these
+// decisions.
 type Folding struct {
 	Transcript *decant.Conversation
 	View       *decant.Conversation
-	Made       []decant.Decision  // in force and of the same pour; what the newest checkpoint among them says goes on in the fold
-	Proved     *decant.Checkpoint // of the same pour, nil: nothing was proved
+	// in force and of the same pour; the fold includes the record of the newest checkpoint among them
+	Made   []decant.Decision
+	Proved *decant.Checkpoint // of the same pour, nil: nothing was proved
 
 	Estimator *token.Estimator
 	Preset    *preset.Preset
 	Pinned    map[decant.Ref]decant.Hash
 	Target    int    // tokens
 	Why       string // for people
-	Refused   Scope  // how much of it, where the provider has refused the thinking; otherwise all of it
+	Refused   Scope  // the part to fold after the provider refused thinking; otherwise everything
 }
 
-// A Scope is how much of a conversation a fold takes in when the size demands none. All pictures go along then, and what
-// the user said before stays as it was said.
+// A Scope is the part of a conversation to fold if size is not the reason. The fold then keeps all pictures,
+// and the user's earlier words stay verbatim.
 type Scope uint8
 
 // The scopes.
@@ -42,9 +44,9 @@ const (
 	EveryAnswer              // from the first answer on
 )
 
-// Fold returns the checkpoint that makes one message of the user of everything that the model has seen: the text of the
-// view, within the target if results and arguments can be cut so far. What the user said last and nobody has
-// answered stays a message of its own. It returns false when there is nothing else.
+// Fold returns the checkpoint that turns everything the model has seen into one user message: the text of the
+// view, within the target if results and arguments can be cut that far. The user's unanswered words stay a
+// separate message. It returns false if there is nothing else.
 func Fold(f Folding) (decant.Decision, bool) {
 	ms := f.span()
 	if len(ms) == 0 {
@@ -101,7 +103,7 @@ func (f *Folding) span() []decant.Message {
 	return ms[max(0, start):]
 }
 
-// illustrated returns the numbers of the messages whose pictures go along.
+// illustrated returns the numbers of the messages whose pictures are kept.
 func (f *Folding) illustrated(ms []decant.Message) map[int]bool {
 	if f.Refused == Everything {
 		return newestOf(ms)
@@ -121,7 +123,7 @@ func (f *Folding) room() int {
 	return f.Target
 }
 
-// lost returns how many images and documents of messages are not among those that are carried.
+// lost counts the images and documents that are not carried along.
 func lost(ms []decant.Message, carried []decant.Ref) (n int) {
 	for i := range ms {
 		for k := range ms[i].Blocks {
@@ -133,7 +135,7 @@ func lost(ms []decant.Message, carried []decant.Ref) (n int) {
 	return n
 }
 
-// unseen says that so many images and documents are left out, empty where none is.
+// unseen returns the note about omitted images and documents, or "".
 func unseen(lost int) string {
 	if lost == 0 {
 		return ""
@@ -141,8 +143,8 @@ func unseen(lost int) string {
 	return fmt.Sprintf("[Images and documents of these messages that are left out here: %d.]", lost)
 }
 
-// text returns the messages of the view that go into a fold as text: of what Decant wrote the record
-// only, and not what joins it to its neighbours.
+// text returns the messages of the view that become the text of a fold. Of Decant's own messages it takes the
+// record only, without the joints to its neighbours.
 func (f *Folding) text(of *decant.Checkpoint, stay map[int]bool) (out []decant.Message) {
 	record := ""
 	if cp := decant.CheckpointIn(f.Made); cp != nil {
@@ -150,7 +152,8 @@ func (f *Folding) text(of *decant.Checkpoint, stay map[int]bool) (out []decant.M
 	}
 	for i := range f.View.Messages {
 		m := &f.View.Messages[i]
-		if m.Number > of.To || m.Number > 0 && m.Number < of.From || stay[m.Number] || m.Number == 0 && m.Blocks[0].Text() != record {
+		if m.Number > of.To || m.Number > 0 && m.Number < of.From || stay[m.Number] ||
+			m.Number == 0 && m.Blocks[0].Text() != record {
 			continue
 		}
 		out = append(out, *m)
@@ -158,8 +161,8 @@ func (f *Folding) text(of *decant.Checkpoint, stay map[int]bool) (out []decant.M
 	return out
 }
 
-// recorded returns messages of a view as text. What an earlier fold recorded goes on in the new record as it was,
-// without the lines around it: it is part of the same record now.
+// recorded returns messages of a view as text. The record of an earlier fold becomes part of the new one,
+// without the lines around it.
 func recorded(view *decant.Conversation, ms []decant.Message) string {
 	var parts []string
 	from := 0
@@ -179,8 +182,7 @@ func recorded(view *decant.Conversation, ms []decant.Message) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// unanswered reports whether m belongs to what stands after the last round: no message of the
-// assistant and no result.
+// unanswered reports whether m follows the last round: it is not the assistant's and has no result.
 func unanswered(m *decant.Message) bool {
 	return m.Role != decant.RoleAssistant && !m.Has(decant.KindResult)
 }
@@ -198,12 +200,12 @@ func unfolded(m *decant.Message) (string, bool) {
 	return text, true
 }
 
-// foldCuts are the characters of each end of a result, or of a call's arguments, that a fold keeps: as
-// many as the target allows. 0 keeps all.
+// foldCuts are the characters that a fold keeps of each end of a result or of a call's arguments, as many as
+// the target allows. 0 keeps everything.
 var foldCuts = [...]int{0, 4000, 1500, 500, 150}
 
-// shortened returns ms with long results and arguments cut to their ends, those of the server's tools among them, keep
-// characters each and whole lines where there are lines. What is pinned stays.
+// shortened returns ms with long results and arguments cut to their ends, those of the server's tools among
+// them, keep characters each and whole lines where there are lines. Pinned blocks stay whole.
 func shortened(ms []decant.Message, keep int, pins map[decant.Ref]decant.Hash) []decant.Message {
 	if keep == 0 {
 		return ms
@@ -214,7 +216,8 @@ func shortened(ms []decant.Message, keep int, pins map[decant.Ref]decant.Hash) [
 		for k := range out[i].Blocks {
 			b := &out[i].Blocks[k]
 			switch _, pinned := pins[b.Ref]; {
-			case pinned, b.Kind != decant.KindResult && b.Kind != decant.KindUse && b.Kind != decant.KindOpaque, b.Content == nil:
+			case pinned, b.Content == nil,
+				b.Kind != decant.KindResult && b.Kind != decant.KindUse && b.Kind != decant.KindOpaque:
 				continue
 			}
 			if t := b.Text(); len(t) > 2*keep+100 {
@@ -225,7 +228,7 @@ func shortened(ms []decant.Message, keep int, pins map[decant.Ref]decant.Hash) [
 	return out
 }
 
-// ends returns the two ends of a text and how much is between them.
+// ends returns the two ends of a text with a note about the size of the gap.
 func ends(t string, keep int) string {
 	head, tail := t[:keep], t[len(t)-keep:]
 	if i := strings.LastIndexByte(head, '\n'); i > keep/2 {

@@ -12,7 +12,8 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// A fold says of how many images it is not the record any more. One for a refusal keeps them all, and begins where it must.
+// A fold says of how many images it is not the record any more. One for a refusal keeps them all, and begins
+// where it must.
 func TestAFoldTellsOfImages(t *testing.T) {
 	image := `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="}}`
 	var ms []string
@@ -36,14 +37,17 @@ func TestAFoldTellsOfImages(t *testing.T) {
 		policy.EveryAnswer: {2, 5, 0},
 	} {
 		d, ok := policy.Fold(policy.Folding{
-			Transcript: doc.Conversation, View: doc.Conversation, Estimator: token.For(token.Model{}), Preset: p, Target: 100_000, Refused: scope,
+			Transcript: doc.Conversation, View: doc.Conversation, Estimator: token.For(token.Model{}),
+			Preset: p, Target: 100_000, Refused: scope,
 		})
 		if !ok {
 			t.Fatal("no fold")
 		}
 		cp := d.Checkpoint
-		if cp.From != want.from || cp.To != 9 || len(cp.Carried) != want.carried || cp.Lost != want.lost || strings.Contains(cp.Summary, "left out here: 4.") != (want.lost == 4) {
-			t.Errorf("scope %d: m%d to m%d, %d carried, %d lost:\n%s", scope, cp.From, cp.To, len(cp.Carried), cp.Lost, cp.Summary)
+		if cp.From != want.from || cp.To != 9 || len(cp.Carried) != want.carried || cp.Lost != want.lost ||
+			strings.Contains(cp.Summary, "left out here: 4.") != (want.lost == 4) {
+			t.Errorf("scope %d: m%d to m%d, %d carried, %d lost:\n%s", scope, cp.From, cp.To, len(cp.Carried), cp.Lost,
+				cp.Summary)
 		}
 		if _, err := decant.View(doc.Conversation, []decant.Decision{d}); err != nil {
 			t.Error(err)

@@ -7,9 +7,8 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// standing returns the numbers of the messages that no text can stand for, so that a checkpoint covers what is around
-// them: those that are fixed, and those of rounds in which a result makes tools known to the model, for it has a place
-// only behind its call.
+// standing returns the numbers of the messages that text cannot replace, so a checkpoint leaves them out.
+// These are fixed messages and rounds whose result loads tools, because that result must follow its call.
 func standing(ms []decant.Message) map[int]bool {
 	out := map[int]bool{}
 	for i := range ms {
@@ -30,9 +29,9 @@ func standing(ms []decant.Message) map[int]bool {
 	return out
 }
 
-// retold returns the numbers of the messages of the user that stay in a session of Codex, in a sixth of the room beside
-// those that stand anyway: its own compactions keep them as they are in front of the summary. Those come first in which
-// it says where it works. It would not say that again.
+// retold returns the numbers of the user messages that stay in a session of Codex, in a sixth of the
+// remaining room. Codex's own compactions keep them in front of the summary, too. Messages in which Codex
+// names its working folder come first, because it does not repeat them.
 func retold(ms []decant.Message, standing map[int]bool, o *PlanOptions) map[int]bool {
 	out, room := map[int]bool{}, o.Target
 	for i := range ms {

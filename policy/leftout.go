@@ -3,8 +3,9 @@ package policy
 import "github.com/decantdev/decant"
 
 // Effective returns those of ds that make the view smaller, and the records that go with them: the newest
-// checkpoint that was not taken back, and edits of blocks that it does not cover. What several edits of one block free adds up: each was made of
-// what the one before had left. Before and After of a checkpoint are those of its range and of its summary.
+// checkpoint that was not taken back, and edits of blocks that it does not cover. The savings of several
+// edits of one block add up, because each starts from the result of the one before. Before and After of a
+// checkpoint are those of its range and of its summary.
 func Effective(ds []decant.Decision) (out []decant.Decision) {
 	effective(func(d *decant.Decision) {
 		out = append(out, *d)
@@ -55,7 +56,8 @@ func effective(see func(*decant.Decision), lists ...[]decant.Decision) {
 	each(func(d *decant.Decision) {
 		switch {
 		case revoked[d.ID]:
-		case d.Kind == decant.Cover && cover != nil && d.Checkpoint == cover, (d.Kind.Edits() || d.Kind == decant.Insert) && !cover.Covers(d.Target.Message):
+		case d.Kind == decant.Cover && cover != nil && d.Checkpoint == cover,
+			(d.Kind.Edits() || d.Kind == decant.Insert) && !cover.Covers(d.Target.Message):
 			see(d)
 		}
 	})

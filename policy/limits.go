@@ -26,11 +26,13 @@ const (
 // Must returns the size from which the window demands a pour, whatever the preset wishes.
 func (l Limits) Must() int { return l.Window - l.Reserve }
 
-// Answered returns the limits of a request whose view has so many answers of the model, and messages of so many tokens beside the fixed part: where a preset says that they
-// are enough, a pour is due, whatever the window has room for.
+// Answered returns the limits of a request whose view has so many answers of the model, and messages of so
+// many tokens beside the fixed part: if they exceed the preset's limit, a pour is due regardless of the
+// window.
 func (l Limits) Answered(p *preset.Preset, answers, fixed, messages int) Limits {
 	if most := p.Trigger.Answers; most > 0 && answers >= most {
-		// The size that is there is over the trigger now, and the target is below it: a plan that must free nothing is none.
+		// The current size must exceed the trigger, and the target must be below it; otherwise the plan would be
+		// empty.
 		l.Trigger, l.Target = min(l.Trigger, fixed+messages-1), min(l.Target, messages*19/20)
 	}
 	return l
@@ -65,7 +67,8 @@ func LimitsFor(m token.Model, p *preset.Preset, fixed, maxOutput int) (Limits, e
 		l.Trigger = l.Hard()
 	}
 	if fixed >= l.Trigger {
-		return l, fmt.Errorf("system prompt, tools and pins have %d tokens, a pour is due at %d: %w", fixed, l.Trigger, decant.ErrFixed)
+		return l, fmt.Errorf("system prompt, tools and pins have %d tokens, a pour is due at %d: %w", fixed, l.Trigger,
+			decant.ErrFixed)
 	}
 	share := p.Trigger.Target
 	if share == 0 {

@@ -5,21 +5,20 @@ import (
 	"github.com/decantdev/decant/internal/cost"
 )
 
-// The provider finds what it has kept of a prompt by looking back from the request's cache markers, at
-// most 20 blocks from each (docs/reference/anthropic.md, "The prompt cache"), and clients put theirs on the system prompt and
-// on what is newest. So of a pour's request nothing between the system prompt and the first change
-// would be read, unless a marker stands there. If the client leaves one of its four, Decant places it:
+// The provider finds what it has kept of a prompt by looking back from the request's cache markers, at most
+// 20 blocks from each (docs/reference/anthropic.md, "The prompt cache"), and clients put theirs on the system
+// prompt and on what is newest. So of a pour's request nothing between the system prompt and the first change
+// would be read without a marker there. If the client leaves one of its four, Decant places it:
 //
 //   - in the request of a pour, and while little has come after it, where the pour before ended: that
 //     is what the provider has kept and what this pour left alone;
 //   - afterwards at the last block that the pour changed, so that it is kept until the next pour.
 //
-// Where the marker goes follows from the request and the decisions alone, so it is the same on every
-// node. A marker is no part of the prefix that the provider recognises, nor of what thinking is bound
-// to.
+// Where the marker goes follows from the request and the decisions alone, so it is the same on every node.
+// Neither the prefix that the provider recognises nor the binding of thinking includes markers.
 
-// MarkView returns what is sent of a view with Decant's own markers. It is sent itself when no pour is among the decisions
-// ds, when the request asks for no cache at its end, or when it leaves no marker.
+// MarkView returns what is sent of a view with Decant's own markers. It is sent itself when no pour is among
+// the decisions ds, when the request asks for no cache at its end, or when it leaves no marker.
 func MarkView(sent, view, request *decant.Conversation, ds []decant.Decision) *decant.Conversation {
 	p := newestPour(decant.InForce(ds))
 	if p == nil {
@@ -42,8 +41,8 @@ type rewrite struct {
 	first decant.Ref
 }
 
-// newestPour returns the newest pour among decisions, nil when there is none. Ids of pours rise with time, and
-// decisions need not stand in that order.
+// newestPour returns the newest pour among decisions, nil when there is none. Ids of pours rise with time;
+// decisions may be in another order.
 func newestPour(ds []decant.Decision) (out *rewrite) {
 	for i := range ds {
 		out = out.or(&ds[i])
@@ -102,7 +101,7 @@ func layOut(view *decant.Conversation, ds []decant.Decision) *laid {
 	return l
 }
 
-// last returns the index of the last block that a pour changed, -1 when there is none.
+// last returns the index of the last block that a pour changed, or -1.
 func (l *laid) last(pour string) int {
 	for i := len(l.pour) - 1; pour != "" && i >= 0; i-- {
 		if l.pour[i] == pour {
@@ -122,8 +121,7 @@ func (l *laid) before(pour string) (out string) {
 	return out
 }
 
-// unchanged returns the index of the last block before everything that a pour changed, -1 when there
-// is none.
+// unchanged returns the index of the last block before everything that a pour changed, or -1.
 func (l *laid) unchanged(p *rewrite) int {
 	for i, b := range l.block {
 		if l.pour[i] == p.pour || b.Ref.Message > 0 && !p.first.After(b.Ref) {
@@ -133,7 +131,7 @@ func (l *laid) unchanged(p *rewrite) int {
 	return len(l.block) - 1
 }
 
-// A Boundary is where a marker of Decant's own helps, as indexes of blocks of a view; -1 for none.
+// A Boundary has the places where Decant's own markers help, as indexes of blocks of a view; -1 means none.
 type Boundary struct {
 	Kept    int // the last block before everything that the newest pour changed: the provider has it already
 	Settled int // the last one that it changed: the next pour begins behind it
@@ -172,8 +170,7 @@ func (b Boundary) Marks(blocks, free int) []int {
 	return []int{b.Kept}
 }
 
-// markable returns the index of the last block at or before i that may carry a marker and stands in a
-// list, -1 when there is none.
+// markable returns the index of the last block at or before i that may carry a marker, or -1.
 func (l *laid) markable(i int) int {
 	for ; i >= 0; i-- {
 		b := l.block[i]

@@ -52,8 +52,8 @@ var misbehaving = map[string]summariser{
 	},
 }
 
-// Whatever a summariser writes, the view holds no less than the extractive one, measured by rules that chose none of it,
-// what the model wrote is marked as such, and the user's words and rules stay.
+// Whatever a summariser writes, the view holds no less than the extractive one, measured by rules that chose
+// none of it, what the model wrote is marked as such, and the user's words and rules stay.
 func TestNoSummarizerMakesAViewWorse(t *testing.T) {
 	for _, name := range []string{recorded.Claude, recorded.Codex}[:testdepth.Of(1, 2)] {
 		c := recorded.Session(t, name).Conversation
@@ -118,7 +118,8 @@ func TestASegmentOfOtherMessagesIsNotUsed(t *testing.T) {
 	}
 	o.Segments = segments
 	plan, _ := planned(t, c, o)
-	if cp := decant.CheckpointIn(plan.Decisions); cp.Rung != decant.RungModel || !strings.Contains(cp.Summary, "written by tale-1") {
+	if cp := decant.CheckpointIn(plan.Decisions); cp.Rung != decant.RungModel ||
+		!strings.Contains(cp.Summary, "written by tale-1") {
 		t.Errorf("rung %s, %q:\n%.300s", cp.Rung, plan.Notes, cp.Summary)
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/decantdev/decant"
 )
 
-// Once returns a Summarizer that asks s once for the same messages, whether it fails or not, as long as what it wrote has
-// room. It is for a pour that has to be made again, because another request of the conversation came in between. For nil and
-// Extractive it returns these.
+// Once returns a Summarizer that asks s once for the same messages, whether it fails or not, as long as what
+// it wrote has room. It is for a pour that has to be made again, because another request of the conversation
+// came in between. For nil and Extractive it returns these.
 func Once(s Summarizer) Summarizer {
 	if _, same := s.(Extractive); s == nil || same {
 		return s

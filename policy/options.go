@@ -8,7 +8,7 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// PlanOptions say for which model a plan is, and how far it goes.
+// PlanOptions are the model and the limits of a plan.
 type PlanOptions struct {
 	Model     token.Model      // whose window and prices count
 	Estimator *token.Estimator // counts tokens; nil: the model's own
@@ -18,17 +18,17 @@ type PlanOptions struct {
 	// the model's window, see LimitsFor.
 	Target int
 
-	// Limit is what the window leaves for the messages. A tail that is larger than the target is cut only
-	// above this limit, because cutting fresh results for a target alone helps nobody. Zero means that the
-	// target must be met in any case.
+	// Limit is what the window leaves for the messages. A tail that is larger than the target is cut only above
+	// this limit, because cutting fresh results only to meet a target does not pay. Zero means that the target
+	// must be met in any case.
 	Limit int
 
 	// Trigger is what the messages may grow to before the next pour, zero if there are no automatic pours. A
 	// target that must be raised stays below it if possible.
 	Trigger int
 
-	// Coming is how many tokens of messages will follow before the plan is carried out, for a plan that is made ahead of its
-	// pour. They count as kept, and sizes and reasons of the plan are those with them.
+	// Coming is how many tokens of messages will follow before the plan is carried out, for a plan that is made
+	// ahead of its pour. They count as kept, and sizes and reasons of the plan are those with them.
 	Coming int
 
 	// Keep is the verbatim tail in tokens, whole rounds. Zero means what the preset says.
@@ -57,8 +57,8 @@ type PlanOptions struct {
 	// Now is when the prices hold. The zero value means the newest prices known.
 	Now time.Time
 
-	// Ahead is how many tokens of the newest messages show what the agent needs of older ones: a record has the exact
-	// strings that the model used there, and what stands beside them, before what says as much. Zero: no message does. See
+	// Ahead is the size, in tokens, of the newest messages that show what the agent needs of older ones. A
+	// record prefers exact strings that the model used there, and the text beside them. Zero turns this off. See
 	// preset.Summary.
 	Ahead int
 
@@ -71,11 +71,11 @@ type PlanOptions struct {
 	// checkpoint covers one, it is copied into the checkpoint's text.
 	Pinned map[decant.Ref]decant.Hash
 
-	// Segments are what models wrote about parts of the conversation: those of its newest checkpoint, then those that were
-	// prepared since. A record has lines of those that are usable (Usable) and about messages that it stands for.
+	// Segments are texts of models about parts of the conversation: those of its newest checkpoint, then those
+	// prepared since. A record quotes the usable ones (Usable) about messages that it covers.
 	Segments []decant.Segment
 
-	// Call is what a Summarizer is told beside what it reads: of it Conversation, Upstream, Instructions, Focus,
-	// Background and Sent are handed on.
+	// Call supplies the fields Conversation, Upstream, Instructions, Focus, Background and Sent of a
+	// Summarizer's input.
 	Call SummaryInput
 }

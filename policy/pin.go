@@ -12,17 +12,17 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// pins are what stays verbatim wherever it stands: the blocks that somebody pinned, those of the tools that the preset
-// pins, with their whole batch, and the instructions that the agent was told to follow.
+// pins are the blocks that always stay verbatim: pinned blocks, results of tools that the preset pins with
+// their whole batch, and the instructions for the agent.
 type pins struct {
 	conv         *decant.Conversation
-	standing     map[int]bool               // numbers of messages that no checkpoint covers, see the function
-	quotable     map[decant.Ref]decant.Hash // pins but for instructions
-	instructions map[decant.Ref]instruction // what the agent was told to follow
+	standing     map[int]bool               // numbers of messages that checkpoints leave out, see the function
+	quotable     map[decant.Ref]decant.Hash // pins except instructions
+	instructions map[decant.Ref]instruction // the agent's instructions
 	all          map[decant.Ref]decant.Hash // quotable, and instructions that stay whole
 }
 
-// pinsOf finds out what is pinned in a conversation.
+// pinsOf returns the pins of a conversation.
 func pinsOf(ctx context.Context, c *decant.Conversation, o *PlanOptions) *pins {
 	p := &pins{conv: c, standing: standing(c.Messages), quotable: AllPins(c, o.Preset, o.Pinned)}
 	if o.Record && c.Agent == "codex" {
@@ -35,8 +35,8 @@ func pinsOf(ctx context.Context, c *decant.Conversation, o *PlanOptions) *pins {
 	return p
 }
 
-// count returns what quoting takes of the first messages, as sizes has it: quotes[i] are the tokens of what a
-// checkpoint of the first i messages would quote.
+// count returns the tokens of quotes, in the form of sizes: quotes[i] is the size of the quotes in a
+// checkpoint of the first i messages.
 func (p *pins) count(tokens []int, counter decant.Counter) []int {
 	quotes := make([]int, 1, len(p.conv.Messages)+1)
 	for i := range p.conv.Messages {
@@ -51,7 +51,8 @@ func (p *pins) count(tokens []int, counter decant.Counter) []int {
 	return quotes
 }
 
-// quote returns what a checkpoint quotes of messages that it covers, and the references of what is whole.
+// quote returns a checkpoint's quotes of the messages that it covers, and the references of blocks quoted
+// whole.
 func (p *pins) quote(ms []decant.Message) (string, []decant.Ref) {
 	if len(p.quotable)+len(p.instructions) == 0 {
 		return "", nil
@@ -93,7 +94,7 @@ func (p *pins) without(ds []decant.Decision) []decant.Decision {
 	return out
 }
 
-// Pins returns the blocks that the preset and the conversation itself pin.
+// Pins returns the blocks that the preset and the conversation pin.
 func Pins(c *decant.Conversation, set *preset.Preset) map[decant.Ref]decant.Hash {
 	return AllPins(c, set, nil)
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// planner holds one plan in the making.
+// A planner makes one plan.
 type planner struct {
 	ctx      context.Context
-	opts     PlanOptions // with what they leave open filled in
+	opts     PlanOptions // with defaults filled in
 	conv     *decant.Conversation
 	before   decant.Size
 	due      bool // the view was larger than the target to begin with
@@ -24,7 +24,7 @@ type planner struct {
 	pins     *pins
 	edits    *edits
 	evidence *evidence
-	passage  *passage // what the checkpoint covers, nil: there is none
+	passage  *passage // the range of the checkpoint, or nil
 }
 
 func newPlanner(ctx context.Context, c *decant.Conversation, o PlanOptions) (*planner, error) {
@@ -54,7 +54,7 @@ func newPlanner(ctx context.Context, c *decant.Conversation, o PlanOptions) (*pl
 	return p, nil
 }
 
-// recorder returns what makes the plan's records.
+// recorder returns the recorder of the plan's records.
 func (p *planner) recorder() *recorder {
 	return &recorder{&p.opts, p.conv, p.sizes, p.pins, p.evidence}
 }
@@ -97,7 +97,8 @@ func (p *planner) plan() (*decant.Plan, error) {
 	}
 	if len(out.Decisions) > 0 {
 		text, own := wire.Text(view), 0.0
-		out.Score, out.Risk = p.evidence.recalled(p.ctx, p.conv.Messages, text).Score, fact.Check(p.ctx, p.evidence.mustKeep(p.ctx), text).Missing
+		out.Score = p.evidence.recalled(p.ctx, p.conv.Messages, text).Score
+		out.Risk = fact.Check(p.ctx, p.evidence.mustKeep(p.ctx), text).Missing
 		if cp := decant.CheckpointIn(out.Decisions); cp != nil {
 			own = cp.CostUSD
 		}
@@ -110,7 +111,7 @@ func (p *planner) plan() (*decant.Plan, error) {
 	return out, nil
 }
 
-// notes says what was asked to stay and could not.
+// notes lists what was to stay verbatim but did not fit.
 func (p *planner) notes() (out []string) {
 	if p.bounds.tail <= p.bounds.wanted {
 		return nil

@@ -35,21 +35,29 @@ func (t *talk) user(text string) {
 }
 
 func (t *talk) assistant(text string) {
-	t.say(decant.RoleAssistant, decant.Block{Kind: decant.KindText, Author: decant.AuthorModel, Content: decant.Text(text)})
+	t.say(decant.RoleAssistant, decant.Block{
+		Kind: decant.KindText, Author: decant.AuthorModel, Content: decant.Text(text),
+	})
 }
 
 // call adds a round: a call of the tool and its result.
 func (t *talk) call(tool, args, result string) {
 	id := fmt.Sprintf("toolu_%d", len(t.conv.Messages))
-	t.say(decant.RoleAssistant, decant.Block{Kind: decant.KindUse, Author: decant.AuthorModel, CallID: id, Name: tool, Content: decant.Text(args)})
-	t.say(decant.RoleUser, decant.Block{Kind: decant.KindResult, Author: decant.AuthorTool, CallID: id, Name: tool, Content: decant.Text(result)})
+	t.say(decant.RoleAssistant, decant.Block{
+		Kind: decant.KindUse, Author: decant.AuthorModel, CallID: id, Name: tool, Content: decant.Text(args),
+	})
+	t.say(decant.RoleUser, decant.Block{
+		Kind: decant.KindResult, Author: decant.AuthorTool, CallID: id, Name: tool,
+		Content: decant.Text(result),
+	})
 }
 
 // prose returns about n characters of lines that say something, different for each seed.
 func prose(seed, n int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < n; i++ {
-		fmt.Fprintf(&b, "line %d of section %d: handler_%d_%d reads pkg/mod%d/file%d.go and returns status %d\n", i, seed, seed, i, seed, i, 200+(seed*7+i)%300)
+		fmt.Fprintf(&b, "line %d of section %d: handler_%d_%d reads pkg/mod%d/file%d.go and returns status %d\n", i,
+			seed, seed, i, seed, i, 200+(seed*7+i)%300)
 	}
 	return b.String()
 }
@@ -204,7 +212,8 @@ func TestCheckpointQuotesPinnedTools(t *testing.T) {
 		o.Target = target
 		plan, view := planned(t, c, o)
 		if text := wire.Text(view); strings.Count(text, original) != 1 || !strings.Contains(text, `go test ./pkg/mod2`) {
-			t.Errorf("target %d: the pinned result is in the view %d times, want once, with its call", target, strings.Count(text, original))
+			t.Errorf("target %d: the pinned result is in the view %d times, want once, with its call", target,
+				strings.Count(text, original))
 		}
 		if plan.After.Messages > target {
 			t.Errorf("target %d: the view has %d tokens", target, plan.After.Messages)
@@ -332,7 +341,10 @@ func TestOrchestratorPreset(t *testing.T) {
 // turns, hard clear beyond ten, user and assistant text and images never touched.
 func TestChatPreset(t *testing.T) {
 	c := work(14, 5000)
-	img := decant.Block{Kind: decant.KindResult, CallID: "toolu_x", Name: "shot", Content: decant.Text(prose(99, 6000)), Media: decant.Media{Type: "image/png", Count: 1, Bytes: 100}}
+	img := decant.Block{
+		Kind: decant.KindResult, CallID: "toolu_x", Name: "shot", Content: decant.Text(prose(99, 6000)),
+		Media: decant.Media{Type: "image/png", Count: 1, Bytes: 100},
+	}
 	c.Messages[2].Blocks = append(c.Messages[2].Blocks, img)
 	before := wire.Text(c)
 	_, view := planned(t, c, options(t, "chat"))

@@ -6,7 +6,7 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// price returns what a plan with a view costs now and saves later; own is what model calls for it have cost.
+// price returns the cost of a plan now and its savings later; own is the cost of model calls made for it.
 func price(plan *decant.Plan, view *decant.Conversation, o *PlanOptions, own float64) decant.Price {
 	change := cost.Change{
 		Prompt: plan.Before.Total(),
@@ -21,8 +21,8 @@ func price(plan *decant.Plan, view *decant.Conversation, o *PlanOptions, own flo
 	return price
 }
 
-// behind returns the tokens of the view from its first changed message on: what the provider's cache
-// has to be written anew.
+// behind returns the tokens of the view from its first changed message on, which the provider's cache must
+// write again.
 func behind(view *decant.Conversation, est *token.Estimator) int {
 	for i := range view.Messages {
 		if changed(&view.Messages[i]) {

@@ -23,20 +23,20 @@ func Plan(ctx context.Context, c *decant.Conversation, o PlanOptions) (*decant.P
 	return p.Plan, nil
 }
 
-// A Proposal is a plan whose record can still have lines that somebody else writes: what it covers is chosen.
+// A Proposal is a plan with a fixed range for its record, to which a Summarizer can still add lines.
 type Proposal struct {
 	Plan *decant.Plan
 
 	made       *planner
 	extractive *decant.Plan     // with the extractive record
-	proposed   *decant.Plan     // with lines of the segments that there were, where that is no worse
+	proposed   *decant.Plan     // with lines of earlier segments, if that is at least as good
 	segments   []decant.Segment // about the range of the plan's checkpoint, those written for it included
 	spent      SegmentCost      // by summarisers
 	unbooked   float64          // of it
-	lost       []string         // that a try to compose the record has lost
+	lost       []string         // lost by an attempt to compose the record
 }
 
-// Propose is Plan for those who have a Summarizer.
+// Propose is Plan for callers with a Summarizer.
 func Propose(ctx context.Context, c *decant.Conversation, o PlanOptions) (*Proposal, error) {
 	p, err := newPlanner(ctx, c, o)
 	if err != nil {
@@ -49,7 +49,7 @@ func Propose(ctx context.Context, c *decant.Conversation, o PlanOptions) (*Propo
 	}
 	plan, err := p.plan()
 	if err == nil {
-		err = ctx.Err() // what was proved of it is not whole
+		err = ctx.Err() // the proof is incomplete
 	}
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func Propose(ctx context.Context, c *decant.Conversation, o PlanOptions) (*Propo
 	return out, ctx.Err()
 }
 
-// about returns the usable segments of a planner's options that are about messages of its checkpoint.
+// about returns the usable segments of a planner's options for messages of its checkpoint.
 func about(p *planner) (out []decant.Segment) {
 	if p.passage == nil || p.opts.Quick {
 		return nil
@@ -75,17 +75,18 @@ func about(p *planner) (out []decant.Segment) {
 	return out
 }
 
-// Write asks a summariser for a segment about those messages of the plan's checkpoint that no segment is about, and
-// composes the record again, with lines of it. It asks once, and not at all where there is no checkpoint, no time
-// (PlanOptions.Quick), little that no segment is about, or s is nil or Extractive.
+// Write asks a summariser for a segment about the messages of the plan's checkpoint that have no segment yet,
+// and composes the record again with its lines. It asks at most once. It does not ask without a checkpoint,
+// under PlanOptions.Quick, for too few messages, or if s is nil or Extractive.
 //
-// An error says why what it wrote is not used: it failed or was not done when ctx was; its text is no segment, see
-// WriteSegment; or the record with lines of it is worse than the extractive one: it has fewer of the exact strings with
-// their context, lacks a sentence that must be kept or half of the must-keep facts. The plan then stays as it was
-// proposed and notes why. What the summariser has cost is in the checkpoint and in the price in any case, and a segment
-// that was accepted is in the checkpoint, for later records.
+// The error explains why the text is not used. The summariser failed or ran out of time, or WriteSegment
+// would reject its text, or the new record is worse than the extractive one. A record is worse if it has
+// fewer exact strings with their context, lacks a must-keep sentence, or lacks half of the must-keep facts.
+// The plan then stays as proposed and notes the reason. The checkpoint and the price always include the
+// summariser's cost. An accepted segment is in the checkpoint, for later records.
 //
-// A record with lines that a model wrote is never sealed (PlanOptions.Key). In a file it is text when it comes back.
+// A record with lines of a model is never sealed (PlanOptions.Key). When a file with it is read again, it is
+// ordinary text.
 func (p *Proposal) Write(ctx context.Context, s Summarizer) error {
 	if _, same := s.(Extractive); s == nil || same || p.made.passage == nil || p.made.opts.Quick {
 		return nil
@@ -116,11 +117,11 @@ func (p *Proposal) Write(ctx context.Context, s Summarizer) error {
 	return err
 }
 
-// Unbooked returns what summarisers have cost that they have not booked themselves, in dollars.
+// Unbooked returns the cost, in dollars, that summarisers have not booked themselves.
 func (p *Proposal) Unbooked() float64 { return p.unbooked }
 
-// rest returns what of the checkpoint's range no segment is about, and whether it is worth a call: where there are
-// segments, a few messages behind the last one are not.
+// rest returns the part of the checkpoint's range without a segment, and whether it is worth a call. A few
+// messages behind the last segment are not.
 func (p *Proposal) rest(ctx context.Context) (*passage, bool) {
 	m := p.made
 	if len(p.segments) == 0 {
@@ -133,11 +134,11 @@ func (p *Proposal) rest(ctx context.Context) (*passage, bool) {
 	return m.recorder().passage(ctx, from, to, 0), true
 }
 
-// Refuse puts the plan back as it was proposed, and notes why.
+// Refuse restores the plan as proposed and notes the reason.
 func (p *Proposal) Refuse(why error) { p.Plan = p.without(p.proposed, why) }
 
-// without returns a plan; where there is a reason why not, the one with the extractive record, or the one that was
-// proposed, with the segments that there are and a note.
+// without returns a plan. If there is a reason against it, it returns the extractive or the proposed one,
+// with the segments so far and a note.
 func (p *Proposal) without(plan *decant.Plan, why error) *decant.Plan {
 	if why == nil {
 		return plan
@@ -158,25 +159,29 @@ func (p *Proposal) without(plan *decant.Plan, why error) *decant.Plan {
 	return &out
 }
 
-// worse says why a record with lines that models wrote is worse than the extractive one, nil when it is not.
+// worse explains why a record with lines of models is worse than the extractive one. It returns nil if it is
+// not.
 func (r *recorder) worse(cp, floor *decant.Checkpoint) error {
 	has, lost := compared(cp.Facts, floor.Facts)
 	switch {
 	case lost > 0:
 		return fmt.Errorf("the summariser's record lacks %d sentences that must be kept: %w", lost, decant.ErrSummary)
 	case has < leastFacts:
-		return fmt.Errorf("the summariser's record has %.0f %% of the must-keep facts that the extractive one has: %w", 100*has, decant.ErrSummary)
+		return fmt.Errorf("the summariser's record has %.0f %% of the must-keep facts that the extractive one has: %w",
+			100*has, decant.ErrSummary)
 	case cp.Score < floor.Score:
-		return fmt.Errorf("the summariser's record holds %.3f of the exact strings, the extractive one %.3f: %w", cp.Score, floor.Score, decant.ErrSummary)
+		return fmt.Errorf("the summariser's record holds %.3f of the exact strings, the extractive one %.3f: %w",
+			cp.Score, floor.Score, decant.ErrSummary)
 	}
 	return nil
 }
 
-// leastFacts is the share of the must-keep facts of the extractive record, by their weight, that another one must have.
-// It may have fewer: prose repeats fewer names than quotes do, and says more with them.
+// leastFacts is the share of the extractive record's must-keep facts, by weight, that another record must
+// have. It is below 1 because prose repeats fewer names than quotes do and says more with them.
 const leastFacts = 0.5
 
-// compared returns which share of the weight of facts is among those of a record, and how many sentences are not.
+// compared returns the share of the weight of facts that a record has, and the number of sentences that it
+// lacks.
 func compared(record, facts []decant.Fact) (share float64, lost int) {
 	there := map[string]bool{}
 	for _, f := range record {

@@ -45,7 +45,8 @@ func TestARecordOfAnotherHandFits(t *testing.T) {
 					continue
 				}
 				cp := decant.CheckpointIn(p.Plan.Decisions)
-				if asked != 1 || p.Plan.After.Messages > p.Plan.Target || cp.CostUSD != 1 || p.Plan.Price.CostUSD < 1 || (err == nil) != (cp.Rung == "mine") || (err != nil) != (len(p.Plan.Notes) > 0) {
+				if asked != 1 || p.Plan.After.Messages > p.Plan.Target || cp.CostUSD != 1 || p.Plan.Price.CostUSD < 1 ||
+					(err == nil) != (cp.Rung == "mine") || (err != nil) != (len(p.Plan.Notes) > 0) {
 					t.Errorf("%s to %d: asked %d times, %d tokens of %d, rung %s, $%g of $%g, notes %q, %v",
 						name, target, asked, p.Plan.After.Messages, p.Plan.Target, cp.Rung, cp.CostUSD, p.Plan.Price.CostUSD, p.Plan.Notes, err)
 				}

@@ -10,9 +10,9 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// putBack takes back the reductions that cost the reader the most and that the target alone demanded,
-// as far as it has room left for their originals, so that more room never keeps less. Where the
-// conversation goes on by itself, the room is what the next messages need.
+// putBack takes back the costliest reductions that only the target demanded, as far as the originals fit, so
+// that more room never keeps less. In a live conversation the next messages need that room, so nothing is put
+// back.
 func (p *planner) putBack() error {
 	room := p.opts.Target - p.sizes.total()
 	if p.opts.Quick || p.opts.Trigger > 0 || !p.due || room <= 0 {
@@ -36,15 +36,15 @@ func (p *planner) putBack() error {
 	return nil
 }
 
-// loss is what a reduction has taken out of view.
+// A loss is a reduction that took facts out of view.
 type loss struct {
 	target decant.Ref
 	weight float64 // of the must-keep facts that are in view nowhere else
-	cost   int     // tokens that the original has more
+	cost   int     // additional tokens of the original
 }
 
-// lost returns the reductions of this plan that took must-keep facts out of view, and whose originals
-// have at most room tokens more.
+// lost returns this plan's reductions that took must-keep facts out of view and whose originals need at most
+// room more tokens.
 func (p *planner) lost(room int) ([]loss, error) {
 	view, err := p.current()
 	if err != nil {
@@ -68,7 +68,7 @@ func (p *planner) lost(room int) ([]loss, error) {
 	return out, p.ctx.Err()
 }
 
-// weightIn returns the weight of those facts that stand in a text.
+// weightIn returns the weight of the facts in a text.
 func weightIn(text string, facts map[string]float64) (sum float64) {
 	seen := map[string]bool{}
 	for _, s := range fact.Scan(nil, text) {
@@ -80,12 +80,13 @@ func weightIn(text string, facts map[string]float64) (sum float64) {
 	return sum
 }
 
-// demanded reports whether the preset makes a reduction whatever the target is.
+// demanded reports whether the preset makes a reduction regardless of the target.
 func demanded(set *preset.Preset, reduction decant.Reduction) bool {
-	return slices.Contains(set.Reduce.Always, reduction) || set.Tools.Cap > 0 && (reduction == decant.ReductionTrim || reduction == decant.ReductionFirstSight)
+	return slices.Contains(set.Reduce.Always, reduction) ||
+		set.Tools.Cap > 0 && (reduction == decant.ReductionTrim || reduction == decant.ReductionFirstSight)
 }
 
-// takeBack leaves blocks as they were.
+// takeBack restores blocks.
 func (p *planner) takeBack(back map[decant.Ref]bool) {
 	p.edits.keep(func(d *decant.Decision) bool {
 		if !back[d.Target.Ref] {

@@ -25,11 +25,14 @@ func TestMoreRoomNeverKeepsLess(t *testing.T) {
 				o.Target = token.For(o.Model).Messages(c.Messages) * percent / 100
 				plan, view := planned(t, c, o)
 				text := wire.Text(view)
-				kept, said := fact.Check(context.Background(), must, text).Score, recall.Of(context.Background(), c.Messages, text).Score
-				t.Logf("%d%%: %d of %d tokens, %.3f of the facts, %.3f of the exact strings", percent, plan.After.Messages, o.Target, kept, said)
+				kept, said := fact.Check(context.Background(), must, text).Score, recall.Of(context.Background(), c.Messages,
+					text).Score
+				t.Logf("%d%%: %d of %d tokens, %.3f of the facts, %.3f of the exact strings", percent, plan.After.Messages,
+					o.Target, kept, said)
 				// Lines are chosen whole, so that a name more or less may stand on those that fit.
 				if kept < keptBefore-.01 || said < recallBefore-.01 {
-					t.Errorf("at %d%%: %.3f of the facts and %.3f of the exact strings, with less room %.3f and %.3f", percent, kept, said, keptBefore, recallBefore)
+					t.Errorf("at %d%%: %.3f of the facts and %.3f of the exact strings, with less room %.3f and %.3f", percent,
+						kept, said, keptBefore, recallBefore)
 				}
 				keptBefore, recallBefore = max(kept, keptBefore), max(said, recallBefore)
 			}
@@ -52,7 +55,8 @@ func TestNothingIsPutBackWhereTheConversationGoesOn(t *testing.T) {
 		o.Trigger = 100_000
 		live, _ := planned(t, c, o)
 		if file.After.Messages < live.After.Messages {
-			t.Errorf("at %d%%: a file gets %d tokens, a conversation that goes on %d", percent, file.After.Messages, live.After.Messages)
+			t.Errorf("at %d%%: a file gets %d tokens, a conversation that goes on %d", percent, file.After.Messages,
+				live.After.Messages)
 		}
 	}
 }

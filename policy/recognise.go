@@ -17,7 +17,8 @@ func Recognise(c *decant.Conversation, key []byte) *decant.Conversation {
 		m := &c.Messages[i]
 		for k := range m.Blocks {
 			b := &m.Blocks[k]
-			if m.Role != decant.RoleUser || b.Kind != decant.KindText || b.Author != decant.AuthorClient || !summary.Sealed(b.Text(), key) {
+			if m.Role != decant.RoleUser || b.Kind != decant.KindText || b.Author != decant.AuthorClient ||
+				!summary.Sealed(b.Text(), key) {
 				continue
 			}
 			if out == c {

@@ -14,10 +14,10 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// fewStrings are the exact strings in a range by fewer of which no record is judged.
+// fewStrings is the minimum number of exact strings by which a record is judged.
 const fewStrings = 10
 
-// errTooSmall means that the room which is left for a record holds none.
+// errTooSmall means that the room left is too small for a record.
 var errTooSmall = errors.New("no room for a summary")
 
 // A recorder makes the records of one conversation.
@@ -29,7 +29,7 @@ type recorder struct {
 	evidence *evidence
 }
 
-// A passage is what a checkpoint covers and what its record has to keep to.
+// A passage is the range of a checkpoint and the limits of its record.
 type passage struct {
 	checkpoint decant.Checkpoint // without its record
 	covered    []decant.Message
@@ -37,10 +37,10 @@ type passage struct {
 	images     int            // tokens of what the checkpoint carries
 	limits     summary.Limits // of the record's text
 	extract    int            // tokens of the extractive record's text
-	draft      *summary.Draft // that the extractive record is of, nil: there was no time
+	draft      *summary.Draft // of the extractive record; nil: there was no time
 }
 
-// passage returns [from, to) as a passage whose checkpoint may have budget tokens beside what it quotes.
+// passage returns [from, to) as a passage whose checkpoint may have budget tokens beside its quotes.
 func (r *recorder) passage(ctx context.Context, from, to, budget int) *passage {
 	all := r.conv.Messages[from:to]
 	covered, kept := apart(all, r.pins.standing)
@@ -59,8 +59,8 @@ func (r *recorder) passage(ctx context.Context, from, to, budget int) *passage {
 	return p
 }
 
-// carry returns the images that a checkpoint which ends at a cut takes along, and their tokens: those of pins, and
-// those of the newest round where nothing stays verbatim.
+// carry returns the images that a checkpoint ending at a cut carries, and their tokens: images of pins, and
+// those of the newest round if nothing stays verbatim.
 func (r *recorder) carry(covered []decant.Message, cut, room int) ([]decant.Ref, int) {
 	var newest map[int]bool
 	if cut == len(r.conv.Messages) {
@@ -97,7 +97,7 @@ func (r *recorder) record(ctx context.Context, p *passage) (summary.Summary, err
 	return s, nil
 }
 
-// written returns the checkpoint of a passage with a record, sealed with a key unless that is empty.
+// written returns the checkpoint of a passage with a record, sealed if key is not empty.
 func (r *recorder) written(ctx context.Context, p *passage, s summary.Summary, key []byte) *decant.Checkpoint {
 	form, cp := r.opts.Preset.Summary, p.checkpoint
 	quoted, refs := r.pins.quote(p.covered)
@@ -109,13 +109,15 @@ func (r *recorder) written(ctx context.Context, p *passage, s summary.Summary, k
 	return &cp
 }
 
-// extract is the rung before the last: what the messages say, within limits.
+// extract is the rung before the last: lines of the messages, within limits.
 func (r *recorder) extract(ctx context.Context, p *passage) (summary.Summary, error) {
 	if r.opts.Quick {
 		return summary.Summary{}, fmt.Errorf("there is no time: %w", decant.ErrSummary)
 	}
 	in := &p.input
-	d, s, err := summary.NewDraft(ctx, in.Messages, summary.Options{Budget: beside(p.limits), Counter: in.Counter, NoResults: in.NoResults, Wanted: in.Wanted})
+	d, s, err := summary.NewDraft(ctx, in.Messages, summary.Options{
+		Budget: beside(p.limits), Counter: in.Counter, NoResults: in.NoResults, Wanted: in.Wanted,
+	})
 	if err != nil {
 		return summary.Summary{}, err
 	}
@@ -125,10 +127,11 @@ func (r *recorder) extract(ctx context.Context, p *passage) (summary.Summary, er
 	return sum, err
 }
 
-// beside returns the tokens that a text may have within limits, so that what it lacks can be named behind it.
+// beside returns the tokens that a text may have within limits. The rest is for a list of missing facts
+// behind it.
 func beside(l summary.Limits) int { return l.Budget - int(summary.IndexShare*float64(l.Budget)) }
 
-// headTail is the last rung: the two ends of the text, whatever facts they hold.
+// headTail is the last rung: the two ends of the text, regardless of facts.
 func (r *recorder) headTail(ctx context.Context, p *passage) (summary.Summary, error) {
 	f := r.opts.Preset.Summary.Fallback
 	if f.Head+f.Tail == 0 {
@@ -143,9 +146,9 @@ func (r *recorder) headTail(ctx context.Context, p *passage) (summary.Summary, e
 	return s, err
 }
 
-// around returns the tokens that the preset's markers take, and the answer that it may put in.
+// around returns the tokens of the preset's markers and of the answer that it may add.
 func around(form preset.Summary, est *token.Estimator) int {
-	const joints = 8 // line ends, and what a message takes beside its text
+	const joints = 8 // line ends, and a message's overhead
 	const seal = 12  // of the record
 	n := est.Count(form.Begin) + est.Count(form.End) + joints + seal
 	if form.Reply != "" {

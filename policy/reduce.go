@@ -38,20 +38,23 @@ func clearing(c preset.Clear) reduce.Clearing {
 	return reduce.Clearing{After: c.After, Keep: c.KeepCalls, Least: c.Least, Text: c.Text}
 }
 
-// FirstSight returns the decisions about results that arrive for the first time; news is what has come since the
-// model's last answer. It cuts them as the preset says, and not at all if the preset says nothing.
+// FirstSight returns the decisions about results that arrive for the first time; news are the messages since
+// the model's last answer. It cuts results only if the preset says so.
 func FirstSight(ctx context.Context, news *decant.Conversation, set *preset.Preset, c decant.Counter) []decant.Decision {
 	first, tools := set.Reduce.First, set.Tools
 	s := reduce.Of(ctx, news, reduce.Options{
 		Counter: c, Mask: secret.Mask, Include: tools.Include, Exclude: tools.Exclude, Pinned: tools.Pin,
 	})
-	return reduce.FirstSight(s, reduce.Trimming{Over: first.Over, Head: first.Head, Tail: first.Tail, Off: first.Over == 0})
+	return reduce.FirstSight(s, reduce.Trimming{
+		Over: first.Over, Head: first.Head, Tail: first.Tail, Off: first.Over == 0,
+	})
 }
 
-// lossless are the reductions after which everything still stands somewhere in the view. A pour that
-// has to rewrite the history anyway makes all of them.
+// lossless are the reductions that leave a copy of everything in the view. A pour that must rewrite the
+// history anyway makes all of them.
 var lossless = map[decant.Reduction]bool{
-	decant.ReductionTerminal: true, decant.ReductionSuperseded: true, decant.ReductionDuplicate: true, decant.ReductionThinking: true,
+	decant.ReductionTerminal: true, decant.ReductionSuperseded: true, decant.ReductionDuplicate: true,
+	decant.ReductionThinking: true,
 }
 
 // reduce makes the preset's reductions: those that it makes always, then the others in their order
@@ -79,9 +82,8 @@ func (p *planner) reduce() error {
 	return err
 }
 
-// lossy makes those of the preset's reductions that lose something, where a record of the same messages has
-// no room: at equal size a record, which chooses among all of their lines, keeps more of what is needed next
-// than one stub for each result does.
+// lossy makes the preset's lossy reductions if a record of the same messages does not fit. At equal size a
+// record keeps more of what is needed next than a stub for each result, because it chooses among all lines.
 func (p *planner) lossy() (bool, error) {
 	if p.opts.KeepTurns == 0 || p.opts.Quick {
 		return false, nil
@@ -90,8 +92,8 @@ func (p *planner) lossy() (bool, error) {
 	return made && p.bounds.tail > p.bounds.head, err
 }
 
-// inOrder makes the preset's reductions of old messages in their order while the view is too large: those that
-// lose nothing, or the others. It reports whether it made any.
+// inOrder makes the preset's reductions of old messages in their order while the view is too large: the
+// lossless ones, or the others. It reports whether it made any.
 func (p *planner) inOrder(gently bool) (made bool, err error) {
 	old, err := p.subject(p.bounds.tail, p.opts.Preset.Reduce.Protect)
 	if err != nil {
@@ -112,7 +114,7 @@ func (p *planner) inOrder(gently bool) (made bool, err error) {
 	return made, nil
 }
 
-// cap cuts every result that is longer than the preset allows, wherever it stands.
+// cap cuts every result that is longer than the preset allows.
 func (p *planner) cap() error {
 	n := p.opts.Preset.Tools.Cap
 	if n == 0 {
@@ -127,8 +129,8 @@ func (p *planner) cap() error {
 	return nil
 }
 
-// subject returns the view's messages before index end, as reductions see them that leave so many of
-// the newest rounds alone.
+// subject returns the view's messages before index end, for reductions that skip the given number of newest
+// rounds.
 func (p *planner) subject(end, protect int) (*reduce.Subject, error) {
 	view, err := p.current()
 	if err != nil {
@@ -154,7 +156,7 @@ func namesOf(facts []decant.Fact) map[string]bool {
 	return out
 }
 
-// enough returns the first of ds that together free so many tokens.
+// enough returns the first decisions of ds that together free the given tokens.
 func enough(ds []decant.Decision, tokens int) []decant.Decision {
 	for i, d := range ds {
 		if tokens <= 0 {
@@ -165,8 +167,8 @@ func enough(ds []decant.Decision, tokens int) []decant.Decision {
 	return ds
 }
 
-// trimTail cuts the long results of the tail, first a little, then to their outlines. The open
-// round's calls stay as they are.
+// trimTail cuts the long results of the tail, first a little, then to their outlines. It does not change the
+// open round's calls.
 func (p *planner) trimTail() (bool, error) {
 	if p.opts.KeepTurns == 0 || p.bounds.tail == len(p.conv.Messages) {
 		return false, nil

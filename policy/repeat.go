@@ -8,9 +8,9 @@ import (
 	"github.com/decantdev/decant"
 )
 
-// RepeatPins returns the decision that repeats blocks behind the newest results of a view which were pinned after they
-// had been cleared. It is needed because a clearing by age cannot bring back single blocks. It returns nil when there is
-// nothing to repeat.
+// RepeatPins returns the decision that repeats blocks behind the newest results of a view which were pinned
+// after they had been cleared. It is needed because a clearing by age cannot bring back single blocks. It
+// returns nil when there is nothing to repeat.
 func RepeatPins(view *decant.Conversation, t EarlyPour) []decant.Decision {
 	native := decant.NativeIn(t.Made)
 	if native == nil {

@@ -15,9 +15,10 @@ func HasRoutine(p *preset.Preset) bool {
 	return p.Prune == preset.PruneEveryRequest || p.Native.Editing.On() && p.Native.Route != preset.RouteNative
 }
 
-// ClearRoutine returns what the preset clears by rule of a view with so many tokens: what its first stage clears, where the view is
-// larger than that and enough would go, and what it makes always, where it prunes on every request. It is a pure function of the view, and
-// returns nil where nothing has become old enough since.
+// ClearRoutine returns what the preset clears by rule of a view with so many tokens: what its first stage
+// clears, where the view is larger than that and enough would go, and what it makes always, where it prunes
+// on every request. It is a pure function of the view, and returns nil where nothing has become old enough
+// since.
 func ClearRoutine(ctx context.Context, view *decant.Conversation, t EarlyPour, tokens int) []decant.Decision {
 	var out thinned
 	for _, ds := range [][]decant.Decision{t.stage(ctx, view, tokens), t.pruned(ctx, view)} {
@@ -56,11 +57,12 @@ func (t EarlyPour) pruned(ctx context.Context, view *decant.Conversation) []deca
 	return t.made(ctx, view, t.Preset.Reduce, t.Preset.Reduce.Always)
 }
 
-// made returns what reductions make of a view, without pins, and without thinking of the turn under way and thinking that
-// is bound.
+// made returns what reductions make of a view, without pins, and without thinking of the turn under way and
+// thinking that is bound.
 func (t EarlyPour) made(ctx context.Context, view *decant.Conversation, rules preset.Reduce, names []decant.Reduction) []decant.Decision {
 	tools := t.Preset.Tools
-	pinned := pinInstructions(AllPins(t.transcript(view), t.Preset, t.Pinned), instructions(ctx, t.transcript(view), t.Counter, mostInstructions))
+	pinned := pinInstructions(AllPins(t.transcript(view), t.Preset, t.Pinned),
+		instructions(ctx, t.transcript(view), t.Counter, mostInstructions))
 	s := reduce.Of(ctx, view, reduce.Options{
 		Counter: t.Counter, Mask: secret.Mask, Transcript: t.transcript(view), Made: t.Made, KeepRounds: rules.Protect,
 		Include: tools.Include, Exclude: tools.Exclude, Pinned: tools.Pin,

@@ -17,14 +17,23 @@ import (
 
 // ruleForms are the ways in which people put a rule; %s is a name that is drawn for each.
 var ruleForms = []string{
-	"Never touch %s.", "Always run the checks of %s before you commit.", "Please don't edit %s by hand.", "From now on use %s for everything that is new.",
-	"%s is off limits.", "Only use %s to talk to the network.", "You must not call %s from the main thread.", "We use %s here, not its predecessor.",
-	"If you change %s, tell me first.", "Stop using %s.", "Ask me before you delete anything in %s.", "I prefer %s over shell scripts.",
-	"Under no circumstances push to %s.", "Keep %s unchanged.", "Make sure that %s stays below 40 lines.", "Avoid %s wherever you can.",
-	"No more than 3 calls of %s in one function.", "Remember that %s is read-only.", "绝对不要修改 %s。", "Bitte niemals %s anfassen.",
-	"Use %s, not what was there before.", "No new code in %s.", "Everything in %s is generated: edit the templates.", "Hands off %s!", "Only Anna may approve changes of %s.",
-	"Every function of %s needs a doc comment.", "Leave %s alone.", "Nothing goes into %s without review.", "Write the tests of %s first.", "Log what %s does in English.",
-	"所有改动先跑 %s 的测试再提交。", "请一律使用 %s。", "Verwende %s statt der alten Bibliothek.", "Ne touche pas à %s.", "No toques %s.", "%s には触らないこと。",
+	"Never touch %s.", "Always run the checks of %s before you commit.", "Please don't edit %s by hand.",
+	"From now on use %s for everything that is new.",
+	"%s is off limits.", "Only use %s to talk to the network.", "You must not call %s from the main thread.",
+	"We use %s here, not its predecessor.",
+	"If you change %s, tell me first.", "Stop using %s.", "Ask me before you delete anything in %s.",
+	"I prefer %s over shell scripts.",
+	"Under no circumstances push to %s.", "Keep %s unchanged.", "Make sure that %s stays below 40 lines.",
+	"Avoid %s wherever you can.",
+	"No more than 3 calls of %s in one function.", "Remember that %s is read-only.", "绝对不要修改 %s。",
+	"Bitte niemals %s anfassen.",
+	"Use %s, not what was there before.", "No new code in %s.",
+	"Everything in %s is generated: edit the templates.", "Hands off %s!",
+	"Only Anna may approve changes of %s.",
+	"Every function of %s needs a doc comment.", "Leave %s alone.", "Nothing goes into %s without review.",
+	"Write the tests of %s first.", "Log what %s does in English.",
+	"所有改动先跑 %s 的测试再提交。", "请一律使用 %s。", "Verwende %s statt der alten Bibliothek.", "Ne touche pas à %s.",
+	"No toques %s.", "%s には触らないこと。",
 }
 
 // ruleWays are the ways by which a rule reaches an agent.
@@ -282,7 +291,9 @@ func TestInstructionsOfAFileStayWhole(t *testing.T) {
 			})
 		}
 	}
-	thin := policy.PlanEarly(context.Background(), &c.conv, policy.EarlyPour{Preset: options(t, "default").Preset, Counter: token.For(options(t, "default").Model)})
+	thin := policy.PlanEarly(context.Background(), &c.conv, policy.EarlyPour{
+		Preset: options(t, "default").Preset, Counter: token.For(options(t, "default").Model),
+	})
 	for _, d := range thin {
 		if d.Target.Message == 3 {
 			t.Errorf("an early pour makes the instructions an outline: %s", d.Text)

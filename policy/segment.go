@@ -21,8 +21,8 @@ const (
 	segmentShare = 0.15  // of a stretch that its segment may have
 )
 
-// Usable returns those segments that a record of c may have lines of, oldest first: the messages that they are about are
-// as they were read. Of two that are about the same message the one that comes first among the segments stays.
+// Usable returns the segments that a record of c may quote, oldest first: those whose messages have not
+// changed. Of two segments about the same message, the first in segments is used.
 func Usable(c *decant.Conversation, segments []decant.Segment) (out []decant.Segment) {
 	for _, s := range segments {
 		clash := slices.ContainsFunc(out, func(o decant.Segment) bool { return s.From <= o.To && o.From <= s.To })
@@ -34,8 +34,8 @@ func Usable(c *decant.Conversation, segments []decant.Segment) (out []decant.Seg
 	return out
 }
 
-// identity returns the hash of the messages with the numbers from to to as a segment names them, and whether c has them.
-// Thinking is no part of it: clients leave it out as they like, and no summariser reads it.
+// identity returns the hash of the messages with the numbers from to to as a segment names them, and whether
+// c has them. The hash excludes thinking, because clients may omit it and summarisers do not read it.
 func identity(c *decant.Conversation, from, to int) (decant.Hash, bool) {
 	i, k := c.Index(from), c.Index(to)
 	if i < 0 || k < i {
@@ -54,10 +54,10 @@ func identity(c *decant.Conversation, from, to int) (decant.Hash, bool) {
 	return decant.Hash(h.Sum(nil)[:16]), true
 }
 
-// Stretch returns the numbers of the first and the last message that the next segment should be about, and whether
-// there is enough for one: whole rounds behind the last usable segment of the options, and as many of them as a pour
-// would cover that came when the messages have grown to the options' trigger. It calls nobody and reads no texts but
-// those that it counts.
+// Stretch returns the numbers of the first and the last message that the next segment should be about, and
+// whether there is enough for one: whole rounds behind the last usable segment of the options, and as many of
+// them as a pour would cover that came when the messages have grown to the options' trigger. It makes no
+// calls and reads only texts that it counts.
 func Stretch(ctx context.Context, c *decant.Conversation, o PlanOptions) (from, to int, ok bool) {
 	o.Quick = true
 	p, err := newPlanner(ctx, c, o)
@@ -76,10 +76,10 @@ func Stretch(ctx context.Context, c *decant.Conversation, o PlanOptions) (from, 
 	return c.Messages[start].Number, c.Messages[cut-1].Number, true
 }
 
-// WriteSegment asks a summariser for the segment of the messages with the numbers from to to, as Stretch returns them. It
-// asks once, for about a seventh of their tokens. An error says why there is none: the summariser failed or was not done
-// when ctx was, or what it wrote is empty, an error message, larger than it may be, or not about these messages. What it
-// has cost is returned in any case.
+// WriteSegment asks a summariser for the segment of the messages with the numbers from to to, as Stretch
+// returns them. It asks once, for about a seventh of their tokens. It fails if the summariser fails or ctx
+// ends first. It also fails if the text is empty, an error message, too large, or not about these messages.
+// The cost is returned in any case.
 func WriteSegment(ctx context.Context, s Summarizer, c *decant.Conversation, o PlanOptions, from, to int) (decant.Segment, SegmentCost, error) {
 	p, err := newPlanner(ctx, c, o)
 	if err != nil {
@@ -123,15 +123,18 @@ func (r *recorder) segment(ctx context.Context, s Summarizer, p *passage, room i
 	}, cost, nil
 }
 
-// What a text must have to be a segment of the messages that it is said to be about.
+// The minimum that a text needs to be a segment of its messages.
 const (
 	leastKept     = .5 // share of its lines that name nothing that the messages do not have, and order nothing
 	leastFamiliar = .3 // share of its words that the messages have: in another language they are few
 )
 
-// accepted returns what of a summariser's text is frozen. It may be a little larger than was asked for: models cannot count.
+// accepted returns the part of a summariser's text that is frozen. It may be a little larger than was asked
+// for: models cannot count.
 func (r *recorder) accepted(ctx context.Context, text string, p *passage, room int) (string, error) {
-	sum, err := summary.Accept(ctx, text, nil, summary.Limits{Source: p.checkpoint.Original, Budget: room + room/4, Counter: r.opts.Estimator})
+	sum, err := summary.Accept(ctx, text, nil, summary.Limits{
+		Source: p.checkpoint.Original, Budget: room + room/4, Counter: r.opts.Estimator,
+	})
 	if err != nil {
 		return "", err
 	}
@@ -145,7 +148,7 @@ func (r *recorder) accepted(ctx context.Context, text string, p *passage, room i
 	return t.Text, ctx.Err()
 }
 
-// told returns what a summariser reads of a passage with what the options have to say to it.
+// told returns a summariser's input for a passage, with the fields of the options' Call.
 func (r *recorder) told(in SummaryInput, room int) SummaryInput {
 	o := &r.opts.Call
 	in.MaxTokens, in.Model = room, r.opts.Model
@@ -154,7 +157,7 @@ func (r *recorder) told(in SummaryInput, room int) SummaryInput {
 	return in
 }
 
-// A SegmentCost is what was spent on a segment, also on one that is no good.
+// A SegmentCost is the cost of a segment, including rejected ones.
 type SegmentCost struct {
 	USD    float64
 	Booked bool // it is in the ledger already

@@ -99,7 +99,8 @@ func (r *longRun) pour() *policy.Proposal {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if err := p.Write(r.t.Context(), r.asking()); err != nil && !errors.Is(err, errAway) && !errors.Is(err, decant.ErrSummary) {
+	if err := p.Write(r.t.Context(), r.asking()); err != nil && !errors.Is(err, errAway) &&
+		!errors.Is(err, decant.ErrSummary) {
 		r.t.Fatal(err)
 	}
 	if r.cp = decant.CheckpointIn(p.Plan.Decisions); r.cp == nil {
@@ -194,15 +195,18 @@ func (r *longRun) measured(ms []decant.Message) (record, extraction recall.Resul
 	if i := strings.Index(text, "\n\n# "); i > 0 { // what is quoted whole, from instructions and pins
 		text = text[:i]
 	}
-	s, err := summary.Extract(r.t.Context(), ms, summary.Options{Budget: r.opts.Estimator.Count(text), Counter: r.opts.Estimator})
+	s, err := summary.Extract(r.t.Context(), ms, summary.Options{
+		Budget: r.opts.Estimator.Count(text), Counter: r.opts.Estimator,
+	})
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	return recall.Of(r.t.Context(), ms, text), recall.Of(r.t.Context(), ms, s.Text)
 }
 
-// What models wrote is frozen. After 60 pours, or a few at quick depth, every segment is what it was when it was written,
-// the user's words are there as after the first, and all else is no less than one fresh extraction would hold.
+// What models wrote is frozen. After 60 pours, or a few at quick depth, every segment is what it was when it
+// was written, the user's words are there as after the first, and all else is no less than one fresh
+// extraction would hold.
 func TestSixtyPours(t *testing.T) {
 	for name, write := range map[string]summariser{"Always": tale, "NowAndThen": flaky()} {
 		t.Run(name, func(t *testing.T) {
@@ -238,8 +242,8 @@ func TestSixtyPours(t *testing.T) {
 // dataEnv names a folder with more sessions: AGENT/.../*.jsonl.gz. Those of testdata are always read.
 const dataEnv = "DECANT_DATA"
 
-// Real sessions, poured again and again: no segment changes or is read by a summariser, and what the record holds of them is
-// written down beside what a fresh extraction would hold.
+// Real sessions, poured again and again: no segment changes or is read by a summariser, and what the record
+// holds of them is written down beside what a fresh extraction would hold.
 func TestPoursOfRealSessions(t *testing.T) {
 	files := []string{"../testdata/claude-code-session.jsonl.gz", "../testdata/codex-session.jsonl.gz"}
 	if dir := os.Getenv(dataEnv); dir != "" {
@@ -281,7 +285,8 @@ func TestPoursOfRealSessions(t *testing.T) {
 			ms := c.Live()
 			from := ms[0].Number
 			record, fresh := r.measured(ms[r.cp.From-from : r.cp.To-from+1])
-			t.Logf("%d pours, %d with lines of a model, %d segments, the record grounds %.3f, a fresh extraction %.3f", pours, told, len(r.cp.Segments), record.Score, fresh.Score)
+			t.Logf("%d pours, %d with lines of a model, %d segments, the record grounds %.3f, a fresh extraction %.3f",
+				pours, told, len(r.cp.Segments), record.Score, fresh.Score)
 			if record.Score < fresh.Score-.03 {
 				t.Errorf("the record grounds %.3f, a fresh extraction of the same size %.3f", record.Score, fresh.Score)
 			}

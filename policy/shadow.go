@@ -9,9 +9,9 @@ import (
 	"github.com/decantdev/decant/internal/fact"
 )
 
-// Lacks returns the exact strings that the model used in the messages of c from an index on which stand in what a
-// checkpoint covers and not in its record: what a record that was made before them would be missed for. It is for plans
-// that were made ahead of their pour. When ctx is done it ends early.
+// Lacks returns the exact strings that the model used in the messages of c from an index on, and that the
+// checkpoint covers but its record lacks. It checks plans that were made ahead of their pour. When ctx is
+// done it ends early.
 func Lacks(ctx context.Context, c *decant.Conversation, cp *decant.Checkpoint, from int) (out []string) {
 	if from >= len(c.Messages) {
 		return nil
@@ -42,7 +42,8 @@ func Lacks(ctx context.Context, c *decant.Conversation, cp *decant.Checkpoint, f
 	return out[:n]
 }
 
-// find notes which of some strings stand in a block. Most stand in none, or in the first, so that hardly a text is decoded.
+// find notes which strings a block contains. Most are in no block, or in the first, so that few texts are
+// decoded.
 func find(b *decant.Block, strs []string, stands map[string]bool) {
 	open := slices.DeleteFunc(slices.Clone(strs), func(s string) bool { return stands[s] })
 	if !b.MayHold(open...) {
@@ -56,9 +57,9 @@ func find(b *decant.Block, strs []string, stands map[string]bool) {
 	}
 }
 
-// Expected reports whether a plan that was made ahead of its pour, for a target, is still right now that more tokens have
-// come than were expected, or fewer: its view is not larger than the target by more than a tenth of what comes between two
-// pours, and it has not left out that much for nothing.
+// Expected reports whether a plan that was made ahead of its pour, for a target, is still right now that more
+// tokens have come than were expected, or fewer: its view is not larger than the target by more than a tenth
+// of what comes between two pours, and it has not left out that much for nothing.
 func Expected(plan *decant.Plan, more, target, trigger int) bool {
 	slack := max(0, trigger-target) / 10
 	return more >= -slack && plan.After.Messages+more <= max(target, plan.Target)+slack

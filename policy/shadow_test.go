@@ -9,11 +9,14 @@ import (
 )
 
 func spoken(n int, role decant.Role, text string) decant.Message {
-	return decant.Message{Number: n, Role: role, Blocks: []decant.Block{{Kind: decant.KindText, Content: decant.Text(text), Ref: decant.Ref{Message: n}}}}
+	return decant.Message{
+		Number: n, Role: role,
+		Blocks: []decant.Block{{Kind: decant.KindText, Content: decant.Text(text), Ref: decant.Ref{Message: n}}},
+	}
 }
 
-// A record lacks what the model has used since, stands in what is covered, and is not in the record. What the record has,
-// what is covered by nothing and what others say is not lacking.
+// A record lacks what the model has used since, stands in what is covered, and is not in the record. What the
+// record has, what is covered by nothing and what others say is not lacking.
 func TestLacks(t *testing.T) {
 	c := &decant.Conversation{Messages: []decant.Message{
 		spoken(1, decant.RoleUser, "The limit in pkg/limits/rate.go is 40213, the other in pkg/limits/burst.go."),
@@ -58,9 +61,11 @@ func TestAPlanLeavesRoomForWhatComes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if later.Before.Messages != now.Before.Messages+3000 || later.After.Messages > max(o.Target, later.Target) {
-		t.Errorf("before %d and %d, after %d of %d", now.Before.Messages, later.Before.Messages, later.After.Messages, o.Target)
+		t.Errorf("before %d and %d, after %d of %d", now.Before.Messages, later.Before.Messages, later.After.Messages,
+			o.Target)
 	}
-	if a, b := decant.CheckpointIn(later.Decisions), decant.CheckpointIn(now.Decisions); a == nil || b == nil || a.To < b.To {
+	if a, b := decant.CheckpointIn(later.Decisions), decant.CheckpointIn(now.Decisions); a == nil || b == nil ||
+		a.To < b.To {
 		t.Errorf("it covers less: %v, %v", a, b)
 	}
 }

@@ -26,7 +26,9 @@ func TestPreviewsCutNoCredentialInTwo(t *testing.T) {
 			}
 		}
 	}
-	p, err := policy.Propose(t.Context(), c, policy.PlanOptions{Model: token.Model{ID: "mine", Window: 32_000}, Preset: set, Target: 6000, KeepTurns: -1})
+	p, err := policy.Propose(t.Context(), c, policy.PlanOptions{
+		Model: token.Model{ID: "mine", Window: 32_000}, Preset: set, Target: 6000, KeepTurns: -1,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +39,8 @@ func TestPreviewsCutNoCredentialInTwo(t *testing.T) {
 		}
 		return policy.Summary{}, decant.ErrSummary
 	}))
-	if strings.Contains(read, key[:10]) || !strings.Contains(read, "[redacted") || !strings.Contains(read, "characters left out") {
+	if strings.Contains(read, key[:10]) || !strings.Contains(read, "[redacted") ||
+		!strings.Contains(read, "characters left out") {
 		t.Errorf("a summariser reads %.700q", read)
 	}
 }

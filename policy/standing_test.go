@@ -33,7 +33,9 @@ func TestPlanLeavesWhatConfiguresAndWhatAUserOfCodexSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := d.Conversation
-	plan, err := policy.Plan(t.Context(), c, policy.PlanOptions{Model: token.Model{Window: 200_000}, Preset: set, Target: 3000, KeepTurns: -1, Record: true})
+	plan, err := policy.Plan(t.Context(), c, policy.PlanOptions{
+		Model: token.Model{Window: 200_000}, Preset: set, Target: 3000, KeepTurns: -1, Record: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

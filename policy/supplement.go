@@ -37,9 +37,9 @@ func (f *Foreign) Prove(ctx context.Context, cp *decant.Checkpoint, o PlanOption
 	cp.Score, cp.Poor = said.Score, said.Strings >= fewStrings && said.Score < o.Preset.Summary.MinScore
 }
 
-// Supplement returns the decision that puts behind the newest words of a view what a summary lacks of what must be kept:
-// pins and instructions whole, and the sentences of the user and of decisions, those first that weigh most. It returns
-// none where nothing is lacking.
+// Supplement returns the decision that puts behind the newest words of a view what a summary lacks of what
+// must be kept: pins and instructions whole, and the sentences of the user and of decisions, those first that
+// weigh most. It returns none where nothing is lacking.
 func (f *Foreign) Supplement(ctx context.Context, o PlanOptions) []decant.Decision {
 	at, ok := lastWord(f.Conversation, f.View)
 	if !ok {

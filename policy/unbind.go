@@ -32,7 +32,8 @@ func ThinkingFrom(view *decant.Conversation, index, block int, est *token.Estima
 				continue
 			}
 			ds = append(ds, decant.Decision{
-				Kind: decant.DropThinking, Reduction: decant.ReductionThinking, Reason: "it is bound to the history before the pour",
+				Kind: decant.DropThinking, Reduction: decant.ReductionThinking,
+				Reason: "it is bound to the history before the pour",
 				Target: decant.TargetOf(b), Handle: decant.HandleOf(b.Hash()), Before: est.Block(b),
 			})
 		}

@@ -18,9 +18,9 @@ type uses struct {
 	known   bool
 }
 
-// used returns the exact strings of the newest messages that the model is likely to write next, the likeliest first: those
-// that it used in so many tokens as the options say, those of the results that it has read last, and those that it used
-// before.
+// used returns the exact strings of the newest messages that the model is likely to write next, the likeliest
+// first: those that it used in so many tokens as the options say, those of the results that it has read last,
+// and those that it used before.
 func (e *evidence) used(ctx context.Context, o *PlanOptions, s *sizes) []string {
 	if e.uses.known || e.quick || o.Ahead <= 0 {
 		return e.uses.strings
@@ -28,7 +28,8 @@ func (e *evidence) used(ctx context.Context, o *PlanOptions, s *sizes) []string 
 	now, wide, read := s.newest(o.Ahead), s.newest(wideUse*o.Ahead), s.newest(lookedAt*o.Ahead)
 	seen := map[string]bool{}
 	var out []string
-	for _, strs := range [][]string{fact.Used(ctx, e.ms[now:]), fact.Read(ctx, e.ms[read:]), fact.Used(ctx, e.ms[wide:now])} {
+	for _, strs := range [][]string{fact.Used(ctx, e.ms[now:]), fact.Read(ctx, e.ms[read:]),
+		fact.Used(ctx, e.ms[wide:now])} {
 		for _, s := range strs {
 			if !seen[s] {
 				seen[s] = true

@@ -37,19 +37,22 @@ func (p *Preset) check() error {
 		return fmt.Errorf("early_pours.patience: %v is negative", p.EarlyPours.Patience)
 	case !slices.Contains(append(Levels(), ""), p.EarlyPours.Level):
 		return fmt.Errorf("early_pours.level: %q is none of %s", p.EarlyPours.Level, strings.Join(Levels(), ", "))
-	case p.Summary.Placement != "" && p.Summary.Placement != string(decant.PlaceMessage) && p.Summary.Placement != string(decant.PlaceAppend):
+	case p.Summary.Placement != "" && p.Summary.Placement != string(decant.PlaceMessage) &&
+		p.Summary.Placement != string(decant.PlaceAppend):
 		return fmt.Errorf("summary.placement: %q is neither message nor append", p.Summary.Placement)
 	case p.Summary.Quotes != "" && p.Summary.Quotes != "lines" && p.Summary.Quotes != "none":
 		return fmt.Errorf("summary.quotes: %q is neither lines nor none", p.Summary.Quotes)
 	case !slices.Contains([]Compacting{"", CompactionSummary, CompactionTrim, CompactionNever}, p.Compaction):
-		return fmt.Errorf("compaction: %q is none of %s, %s and %s", p.Compaction, CompactionSummary, CompactionTrim, CompactionNever)
+		return fmt.Errorf("compaction: %q is none of %s, %s and %s", p.Compaction, CompactionSummary, CompactionTrim,
+			CompactionNever)
 	case p.Prune != "" && p.Prune != PruneAtPours && p.Prune != PruneEveryRequest:
 		return fmt.Errorf("prune: %q is neither %s nor %s", p.Prune, PruneAtPours, PruneEveryRequest)
 	}
 	if err := cmp.Or(p.Summary.check(), p.Native.check(), p.Flush.check()); err != nil {
 		return err
 	}
-	for key, names := range map[string][]decant.Reduction{"reduce.order": p.Reduce.Order, "reduce.always": p.Reduce.Always} {
+	for key, names := range map[string][]decant.Reduction{"reduce.order": p.Reduce.Order,
+		"reduce.always": p.Reduce.Always} {
 		for _, name := range names {
 			if !slices.Contains(reductions, name) {
 				return fmt.Errorf("%s: no reduction named %q: there are %s", key, name, listed(reductions))

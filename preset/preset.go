@@ -62,12 +62,14 @@ type Compacting string
 // The values of Preset.Compaction.
 const (
 	CompactionSummary Compacting = "summary" // a record of them, after the reductions of what is old
-	CompactionTrim    Compacting = "trim"    // the beginning and the end of their text, as agents did before they had summaries: nothing else is read or reduced, and no model is asked
-	CompactionNever   Compacting = "never"   // everything stays until the window leaves no choice
+	// the beginning and the end of their text, as agents did before they had summaries: nothing else is read or
+	// reduced, and no model is asked
+	CompactionTrim  Compacting = "trim"
+	CompactionNever Compacting = "never" // everything stays until the window leaves no choice
 )
 
-// Notices are lines about pours for people who watch a gateway's standard error. What stands in braces is replaced:
-// {before}, {threshold}, {messages}, {summary}, {freed} and {error}. Empty ones are not printed.
+// Notices are lines about pours for people who watch a gateway's standard error. Names in braces are
+// replaced: {before}, {threshold}, {messages}, {summary}, {freed} and {error}. Empty ones are not printed.
 type Notices struct {
 	Due    string `yaml:"due"`    // when a pour is made: {before}, {threshold}, {messages}
 	Done   string `yaml:"done"`   // behind it: {messages}, {summary}, {freed}
@@ -104,12 +106,15 @@ func (p *Preset) For(read float64) *Preset {
 
 // Trigger says when a pour is due and how far it goes.
 type Trigger struct {
-	Tokens   int     `yaml:"tokens"`   // due when the context is strictly larger; 0: window less the reserve
-	Reserve  int     `yaml:"reserve"`  // tokens kept free for the answer; 0: by the window and the output asked for
-	Target   float64 `yaml:"target"`   // share of the room between fixed part and trigger that messages may take after a pour; 0: 0.5
+	Tokens  int `yaml:"tokens"`  // due when the context is strictly larger; 0: window less the reserve
+	Reserve int `yaml:"reserve"` // tokens kept free for the answer; 0: by the window and the output asked for
+	// share of the room between fixed part and trigger that messages may take after a pour; 0: 0.5
+	Target   float64 `yaml:"target"`
 	Window   int     `yaml:"window"`   // most tokens of the model's window that are used; 0: all of it
 	Messages int     `yaml:"messages"` // most messages of a view after a pour; never the reason for one; 0: no limit
-	Answers  int     `yaml:"answers"`  // due, whatever its size, when the view has so many of the model, and then all goes that Keep does not name; 0: never for that
+	// due, whatever its size, when the view has so many of the model, and then all goes that Keep does not
+	// name; 0: never for that
+	Answers int `yaml:"answers"`
 }
 
 // Keep says what stays verbatim at the end and at the beginning of the conversation.
@@ -128,7 +133,9 @@ type Reduce struct {
 	Clear    Clear              `yaml:"clear"`
 	Thinking Thinking           `yaml:"thinking"`
 	First    Trim               `yaml:"first_sight"` // cut of a result when it enters; left out or off: none is cut
-	Protect  int                `yaml:"protect"`     // newest messages of the assistant whose results no pour changes, early ones included; 0: the kept tail only
+	// newest messages of the assistant whose results no pour changes, early ones included; 0: the kept tail
+	// only
+	Protect int `yaml:"protect"`
 }
 
 // Trim cuts a long tool result to its head and its tail.
@@ -179,11 +186,11 @@ type Tools struct {
 	Include []string `yaml:"include"` // only these; empty: all
 	Exclude []string `yaml:"exclude"` // never these; wins over include
 	Pin     []string `yaml:"pin"`     // these stay verbatim, with the whole batch they were called in
-	Cap     int      `yaml:"cap"`     // characters that every result is cut to, wherever it stands; 0: no cap
+	Cap     int      `yaml:"cap"`     // characters that every result is cut to; 0: no cap
 }
 
-// Sealed returns p for a request that shall go out as what was sent before, with more behind it: nothing is poured unless the window, as
-// far as p uses it, has no room for an answer of so many tokens.
+// Sealed returns p for a request that shall go out as what was sent before, with more behind it: nothing is
+// poured unless the window, as far as p uses it, has no room for an answer of so many tokens.
 func (p *Preset) Sealed(answer int) *Preset {
 	out := *p
 	out.Trigger.Tokens, out.Trigger.Reserve = 0, answer
@@ -235,7 +242,8 @@ func Load(name string) (*Preset, error) {
 	}
 	data, err := files.ReadFile(name + ".yaml")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no preset named %q: there are %s, or name a file ending in .yaml", name, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("no preset named %q: there are %s, or name a file ending in .yaml", name,
+			strings.Join(Names(), ", "))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read preset %s: %w", name, err)

@@ -79,7 +79,10 @@ func TestPresetWords(t *testing.T) {
 	loop, chat, orch := load(t, "agent-loop"), load(t, "chat"), load(t, "orchestrator")
 	night, coding := load(t, "night-watch"), load(t, "coding-session")
 	for _, c := range []struct{ what, got, want string }{
-		{"000 instructions", night.Summary.Instructions, "Preserve: error class, transaction name, file paths examined, code patterns found, root cause hypotheses, and tool call results that revealed important information. Discard: redundant file listings, failed search attempts, and intermediate reasoning that led to dead ends."},
+		{
+			"000 instructions", night.Summary.Instructions,
+			"Preserve: error class, transaction name, file paths examined, code patterns found, root cause hypotheses, and tool call results that revealed important information. Discard: redundant file listings, failed search attempts, and intermediate reasoning that led to dead ends.",
+		},
 		{"001 marker", chat.Summary.Begin, "[Session compacted. Summary of prior conversation:]"},
 		{"001 model", chat.Summary.Model, "claude-haiku-4-5-20251001"},
 		{"001 cleared", chat.Reduce.Clear.Text, "[Tool result cleared]"},
@@ -92,8 +95,14 @@ func TestPresetWords(t *testing.T) {
 		{"004 begin", loop.Summary.Begin, "[CONTEXT SUMMARY]"},
 		{"004 end", loop.Summary.End, "[END CONTEXT SUMMARY]"},
 		{"004 acknowledgement", loop.Summary.Reply, "Understood. Continuing with the current task."},
-		{"004 first line", loop.Notices.Due, "  Compaction: estimated ~{before} tokens, threshold {threshold} — compacting {messages} messages"},
-		{"004 second line", loop.Notices.Done, "  Compaction: summarized {messages} messages into ~{summary} tokens, freed ~{freed} estimated tokens"},
+		{
+			"004 first line", loop.Notices.Due,
+			"  Compaction: estimated ~{before} tokens, threshold {threshold} — compacting {messages} messages",
+		},
+		{
+			"004 second line", loop.Notices.Done,
+			"  Compaction: summarized {messages} messages into ~{summary} tokens, freed ~{freed} estimated tokens",
+		},
 		{"004 warning", loop.Notices.Failed, "  Warning: Compaction failed: {error}. Falling back to history trimming."},
 	} {
 		if c.got != c.want {
@@ -102,7 +111,10 @@ func TestPresetWords(t *testing.T) {
 	}
 	for _, c := range []struct{ what, text, has string }{
 		{"001 prompt", chat.Summary.Instructions, "- Tool results that are still relevant"},
-		{"002 summaryPrompt", coding.Summary.Instructions, "Summarize progress focusing on: completed items, key decisions, current state, next steps. Omit raw tool output."},
+		{
+			"002 summaryPrompt", coding.Summary.Instructions,
+			"Summarize progress focusing on: completed items, key decisions, current state, next steps. Omit raw tool output.",
+		},
 		{"003 prompt", orch.Summary.Instructions, "- User preferences expressed"},
 		{"004 prompt", loop.Summary.Instructions, "- Any scores, rankings, or evaluations produced"},
 	} {
@@ -162,7 +174,8 @@ func TestFirstSightOff(t *testing.T) {
 			t.Errorf("%q: %+v, %v", c.yaml, p, err)
 		}
 	}
-	for _, yaml := range []string{"name: a\nreduce: {first_sight: {ovr: 1}}\n", "name: a\nreduce: {first_sight: never}\n"} {
+	for _, yaml := range []string{"name: a\nreduce: {first_sight: {ovr: 1}}\n",
+		"name: a\nreduce: {first_sight: never}\n"} {
 		if _, err := preset.Parse("mine.yaml", []byte(yaml)); err == nil {
 			t.Errorf("%q is accepted", yaml)
 		}
@@ -193,7 +206,8 @@ func TestSizesOfModelsWithCheapReads(t *testing.T) {
 		t.Error("a model whose reads cost a tenth has other sizes than any")
 	}
 	c := p.For(0.25 / 5.0)
-	if c.Reduce.First != (preset.Trim{Over: 12000, Head: 5000, Tail: 3000}) || c.EarlyPours != p.EarlyPours || c.Name != p.Name {
+	if c.Reduce.First != (preset.Trim{Over: 12000, Head: 5000, Tail: 3000}) || c.EarlyPours != p.EarlyPours ||
+		c.Name != p.Name {
 		t.Errorf("cheap reads: %+v, %+v", c.Reduce.First, c.EarlyPours)
 	}
 	if p.Reduce.First.Over != 16000 {

@@ -21,9 +21,9 @@ func (f Flush) Settled() Flush {
 // Native says what a provider that manages contexts itself is asked for, and at which sizes. Where the model in use
 // cannot do it, or the route is local, Decant does the same with the same numbers. The zero value asks for nothing.
 //
-// The first stage is decided once, wherever it is carried out, and stays as it was until the next pour. Only with
-// [PruneEveryRequest] the provider gets the numbers and decides anew on each request. A client that asks for edits itself has
-// these alone.
+// The first stage is decided once, wherever it is carried out, and stays as it was until the next pour. Only
+// with [PruneEveryRequest] the provider gets the numbers and decides again on each request. A client that
+// asks for edits itself has these alone.
 type Native struct {
 	Route      string     `yaml:"route"`      // RouteAuto, RouteLocal or RouteNative; empty: RouteAuto
 	Editing    Editing    `yaml:"editing"`    // the first stage: old results and thinking go
@@ -53,8 +53,10 @@ func (e Editing) On() bool { return e.Tokens > 0 }
 
 // Compaction replaces a context by a summary, for which Summary.Instructions hold. The zero value replaces nothing.
 type Compaction struct {
-	Tokens int  `yaml:"tokens"` // due when the context is strictly larger; 0: never
-	Pause  bool `yaml:"pause"`  // behind the summary budgets are looked at, and where one is nearly spent the model is asked to come to an end
+	Tokens int `yaml:"tokens"` // due when the context is strictly larger; 0: never
+	// behind the summary budgets are looked at, and where one is nearly spent the model is asked to come to an
+	// end
+	Pause bool `yaml:"pause"`
 }
 
 // On reports whether c replaces anything.

@@ -8,19 +8,22 @@ import (
 
 // Summary says how a checkpoint is made.
 type Summary struct {
-	Placement string   `yaml:"placement"`  // "message" or "append"; empty: message
-	Begin     string   `yaml:"begin"`      // marker before the summary; empty: Decant's own heading only
-	End       string   `yaml:"end"`        // marker after it
-	Reply     string   `yaml:"reply"`      // answer of the assistant that is put in if two user messages would meet
-	MaxTokens int      `yaml:"max_tokens"` // most tokens of a summary; 0: what the target leaves
-	MinScore  float64  `yaml:"min_score"`  // least score of a record, 0 to 1, see decant.Checkpoint; a record below it is made, and announced
-	Fallback  HeadTail `yaml:"fallback"`   // last rung
-	Preview   Preview  `yaml:"preview"`    // how much of each tool result the summariser reads
-	MaxInput  int      `yaml:"max_input"`  // characters of tool results that it reads; the middle ones are dropped first; 0: no limit
-	Quotes    string   `yaml:"quotes"`     // whether a summary quotes what tools returned: "lines" or "none"; empty: lines
+	Placement string `yaml:"placement"`  // "message" or "append"; empty: message
+	Begin     string `yaml:"begin"`      // marker before the summary; empty: Decant's own heading only
+	End       string `yaml:"end"`        // marker after it
+	Reply     string `yaml:"reply"`      // answer of the assistant that is put in if two user messages would meet
+	MaxTokens int    `yaml:"max_tokens"` // most tokens of a summary; 0: what the target leaves
+	// least score of a record, 0 to 1, see decant.Checkpoint; a record below it is made, and announced
+	MinScore float64  `yaml:"min_score"`
+	Fallback HeadTail `yaml:"fallback"` // last rung
+	Preview  Preview  `yaml:"preview"`  // how much of each tool result the summariser reads
+	// characters of tool results that it reads; the middle ones are dropped first; 0: no limit
+	MaxInput int    `yaml:"max_input"`
+	Quotes   string `yaml:"quotes"` // whether a summary quotes what tools returned: "lines" or "none"; empty: lines
 
-	// Model names the model that writes summaries: an id, a class such as "haiku" (the cheapest current model of that
-	// class from the conversation's provider) or "off". If it is empty, the operator's configuration decides. No model is asked where the operator has configured none.
+	// Model names the model that writes summaries: an id, a class such as "haiku" (the cheapest current model of
+	// that class from the conversation's provider) or "off". If it is empty, the operator's configuration
+	// decides. No model is asked where the operator has configured none.
 	Model string `yaml:"model"`
 
 	// Instructions say what a summary has to preserve and what it may discard, in at most MaxInstructions characters.
@@ -31,7 +34,8 @@ type Summary struct {
 	Timeout Timeout `yaml:"timeout"`
 	Retry   Retry   `yaml:"retry"`
 
-	Ahead Ahead `yaml:"ahead"` // how many tokens before the trigger the next summary is prepared; left out: 20,000; off: never
+	// how many tokens before the trigger the next summary is prepared; left out: 20,000; off: never
+	Ahead Ahead `yaml:"ahead"`
 }
 
 // MaxInstructions is the most characters of Summary.Instructions and of Flush.Prompt.
@@ -49,7 +53,8 @@ type Chunk struct {
 // Settled returns c with 0.4, 0.15, 1.2 and 4,096 tokens in fields that are zero.
 func (c Chunk) Settled() Chunk {
 	return Chunk{
-		Ratio: cmp.Or(c.Ratio, 0.4), Least: cmp.Or(c.Least, 0.15), Margin: cmp.Or(c.Margin, 1.2), Overhead: cmp.Or(c.Overhead, 4096),
+		Ratio: cmp.Or(c.Ratio, 0.4), Least: cmp.Or(c.Least, 0.15), Margin: cmp.Or(c.Margin, 1.2),
+		Overhead: cmp.Or(c.Overhead, 4096),
 	}
 }
 
@@ -73,7 +78,7 @@ type Retry struct {
 	Jitter   time.Duration `yaml:"jitter"`   // up to so much is added to each wait at random
 }
 
-// Ahead is a number of tokens before a limit. The zero value stands for the default.
+// Ahead is a number of tokens before a limit. The zero value means the default.
 type Ahead int
 
 // aheadOff is how "off" is kept.

@@ -108,8 +108,8 @@ func (c *Catalog) find(name string) (Model, bool) {
 	return Model{}, false
 }
 
-// spellings returns the ids that a name may stand for, the likeliest first. Routers add words with a colon
-// before the id or behind it.
+// spellings returns the ids that a name may mean, the likeliest first. Routers add words with a colon before
+// the id or behind it.
 func spellings(name string) []string {
 	id := bare(name)
 	out := []string{name, id, undated(id)}

@@ -40,7 +40,10 @@ func TestLookup(t *testing.T) {
 		{"global.anthropic.claude-sonnet-4-5-20250929-v1", "claude-sonnet-4-5", 200_000, true},
 		{"anthropic.claude-sonnet-4-5-20250929-v1:0:200k", "claude-sonnet-4-5", 200_000, true},
 		{"bedrock/converse/us.anthropic.claude-opus-4-6-v1[1m]", "claude-opus-4-6", 1_000_000, true},
-		{"arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-opus-4-6-v1", "claude-opus-4-6", 1_000_000, true},
+		{
+			"arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-opus-4-6-v1",
+			"claude-opus-4-6", 1_000_000, true,
+		},
 		{"litellm_proxy/claude-sonnet-4-5", "claude-sonnet-4-5", 200_000, true},
 		{"litellm_proxy/anthropic/claude-sonnet-4-5-20250929", "claude-sonnet-4-5", 200_000, true},
 		{"vertex_ai/claude-sonnet-4-5@20250929", "claude-sonnet-4-5", 200_000, true},
@@ -294,7 +297,8 @@ func TestRetiredModels(t *testing.T) {
 			t.Errorf("%s: window %d, assumed %t, known %t; want %d", tt.id, m.Window, m.Assumed, ok, tt.window)
 			continue
 		}
-		if p, _, ok := m.PriceAt(time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)); !ok || p.Input.USD != tt.input || p.Output.USD != tt.output || !p.CacheRead.Known {
+		if p, _, ok := m.PriceAt(time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)); !ok || p.Input.USD != tt.input ||
+			p.Output.USD != tt.output || !p.CacheRead.Known {
 			t.Errorf("%s: prices %+v, want %v and %v", tt.id, p.Rates, tt.input, tt.output)
 		}
 		if m.Binds {

@@ -10,10 +10,10 @@ type weights struct {
 	base64                               float64 // per character of a long base64 run
 }
 
-// claude holds the weights of Claude 4.5 and 4.6, fitted on what 11,284 real steps were billed
-// (how far off they are: docs/BENCHMARKS.md, "Counting"; CJK from the last published Claude vocabulary). Escapes are ours: in tool
-// arguments the model reads the character and not the backslash, and leaving them among
-// punctuation overstates edits and writes by a quarter.
+// claude holds the weights of Claude 4.5 and 4.6, fitted on what 11,284 real steps were billed (how far off
+// they are: docs/BENCHMARKS.md, "Counting"; CJK from the last published Claude vocabulary). Escapes are ours:
+// in tool arguments the model reads the character and not the backslash, and leaving them among punctuation
+// overstates edits and writes by a quarter.
 var claude = weights{
 	letter: 0.250, digit: 0.685, punct: 0.807, blank: 0, newline: 2.75,
 	cjk: 1.09, other: 0.34, escapedNewline: 1.6, escape: 0.22, base64: 0.68,

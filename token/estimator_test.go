@@ -60,8 +60,10 @@ func TestExactAgreesWithLibrary(t *testing.T) {
 	library := codec.NewO200kBase()
 	e := token.For(model(t, "gpt-5"))
 	part := rapid.SampledFrom([]string{
-		"a", "B", "word", "Word", "WORD", "camelCase", "don't", "I'LL", "'s", "'", "1", "1234", " ", "  ", "\t", "\n", "\r\n", "\n\n",
-		".", "/", "//", "::", "_", "-", "=", "é", "É", "ß", "上", "上下", "😀", "\u0301", "\u00a0", "\u3000", "²", "ǅ", "ʰ", "\x00",
+		"a", "B", "word", "Word", "WORD", "camelCase", "don't", "I'LL", "'s", "'", "1", "1234", " ", "  ", "\t",
+		"\n", "\r\n", "\n\n",
+		".", "/", "//", "::", "_", "-", "=", "é", "É", "ß", "上", "上下", "😀", "\u0301", "\u00a0", "\u3000", "²",
+		"ǅ", "ʰ", "\x00",
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(part, 0, 60).Draw(t, "parts"), "")
@@ -147,7 +149,8 @@ func TestBase64IsRecognised(t *testing.T) {
 	}
 	want := 0.68 * float64(len(encoded))
 	e := token.For(model(t, "claude-opus-4-6"))
-	for name, text := range map[string]string{"OneLine": encoded, "Lines": lines.String(), "URL": base64.URLEncoding.EncodeToString(raw)} {
+	for name, text := range map[string]string{"OneLine": encoded, "Lines": lines.String(),
+		"URL": base64.URLEncoding.EncodeToString(raw)} {
 		if got := float64(e.Count(text)); got < 0.9*want || got > 1.1*want {
 			t.Errorf("%s: got %.0f, want about %.0f", name, got, want)
 		}
@@ -220,9 +223,11 @@ func TestEverythingCounts(t *testing.T) {
 			"Result":    e.Block(&decant.Block{Kind: decant.KindResult, Content: text}),
 			"WithMedia": e.Block(&decant.Block{Kind: decant.KindResult, Content: text, Media: decant.Media{Count: 2}}),
 			"Measured":  e.Block(&decant.Block{Kind: decant.KindImage, Content: text, Media: decant.Media{Count: 1, Tokens: 7}}),
-			"PDF":       e.Block(&decant.Block{Kind: decant.KindImage, Content: text, Media: decant.Media{Count: 1, Type: "application/pdf"}}),
-			"System":    e.Fixed(&decant.Fixed{System: []decant.Block{{Kind: decant.KindText, Content: text}, {Kind: decant.KindText, Content: text}}}),
-			"Tools":     e.Fixed(&decant.Fixed{Tools: []decant.Tool{{Name: "Read", Schema: text}}}),
+			"PDF": e.Block(&decant.Block{
+				Kind: decant.KindImage, Content: text, Media: decant.Media{Count: 1, Type: "application/pdf"},
+			}),
+			"System": e.Fixed(&decant.Fixed{System: []decant.Block{{Kind: decant.KindText, Content: text}, {Kind: decant.KindText, Content: text}}}),
+			"Tools":  e.Fixed(&decant.Fixed{Tools: []decant.Tool{{Name: "Read", Schema: text}}}),
 		} {
 			if n <= bare {
 				t.Errorf("%s %s: got %d tokens, want more than the %d of the text alone", id, name, n, bare)

@@ -30,17 +30,17 @@ func ExampleMeter() {
 	m := token.Meter{Estimator: token.For(model)}
 
 	r := m.Read(c)
-	fmt.Println(r.Tokens, r.Exact())
+	fmt.Println(r.Anchor, "reported and", r.Since, "estimated")
 
 	c.Messages = append(c.Messages, say(decant.RoleUser, strings.Repeat("And who has the key? ", 100), 0))
 	r = m.Read(c)
 	fmt.Println(r.Anchor, "reported and", r.Since, "estimated")
 
 	c.Messages = append(c.Messages, say(decant.RoleAssistant, "Nobody knows.", 800))
-	m.Calibration = m.Learn(c)
+	m.Calibration = m.Calibration.Observe(r.Since, 800-r.Anchor)
 	fmt.Printf("learned from %d answer: times %.2f\n", m.Calibration.Seen, m.Calibration.Factor)
 	// Output:
-	// 125 true
+	// 125 reported and 0 estimated
 	// 125 reported and 460 estimated
 	// learned from 1 answer: times 1.01
 }

@@ -34,7 +34,8 @@ func ExampleModel_PriceAt() {
 	}
 	m, _ := models.Lookup("claude-opus-4-6")
 	p, _, known := m.PriceAt(time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC))
-	fmt.Printf("per million tokens: input $%.2f, cache read $%.2f, output $%.2f, known %t\n", p.Input.USD, p.CacheRead.USD, p.Output.USD, known)
+	fmt.Printf("per million tokens: input $%.2f, cache read $%.2f, output $%.2f, known %t\n", p.Input.USD,
+		p.CacheRead.USD, p.Output.USD, known)
 	used := decant.Usage{CacheRead: 90_000, Input: 2_000, Output: 1_000}
 	usd := float64(used.CacheRead)*p.CacheRead.USD + float64(used.Input)*p.Input.USD + float64(used.Output)*p.Output.USD
 	fmt.Printf("this request: $%.3f\n", usd/1e6)

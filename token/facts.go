@@ -37,8 +37,9 @@ func (s Say) over(known bool) bool {
 	return s == Can
 }
 
-// With returns the model with what its provider says about it. That counts for what the model can do. Sizes are taken where the
-// catalogue does not know them: it tells apart what a model takes by itself and what it takes with a beta.
+// With returns the model with what its provider says about it. That counts for what the model can do. Sizes
+// are taken where the catalogue does not know them: it tells apart what a model takes by itself and what it
+// takes with a beta.
 func (m Model) With(f Facts) Model {
 	m.Editing, m.Threshold, m.OnDemand = f.Editing.over(m.Editing), f.Threshold.over(m.Threshold), f.OnDemand.over(m.OnDemand)
 	if m.Assumed && f.Window > 0 {

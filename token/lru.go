@@ -15,8 +15,8 @@ type lru struct {
 	items map[textKey]*list.Element
 }
 
-// A textKey stands for a text. Each process seeds the hash anew, so nobody can make two texts collide.
-// The odds that two remembered texts collide by chance are one in 10^10.
+// A textKey identifies a text. Each process has its own seed for the hash, so an attacker cannot make two
+// texts collide. The odds that two remembered texts collide by chance are one in 10^10.
 type textKey struct {
 	hash uint64
 	size int

@@ -21,9 +21,6 @@ type Reading struct {
 	Message int // number of the message that reported the anchor, 0: none
 }
 
-// Exact reports whether nothing is estimated.
-func (r Reading) Exact() bool { return r.Anchor > 0 && r.Since == 0 }
-
 // Read returns the size of the request that c would be now: the newest usage that the provider
 // reported, its answer included, plus an estimate of what came after it. Three kinds of usage are not
 // used: usage from before the client's last compaction, usage of messages that the client kept behind
@@ -62,30 +59,12 @@ func isThinking(b decant.Block) bool { return b.Kind == decant.KindThinking }
 
 // asks reports whether m is a message of the user with more than results.
 func asks(m decant.Message) bool {
-	return m.Role == decant.RoleUser && slices.ContainsFunc(m.Blocks, func(b decant.Block) bool { return b.Kind != decant.KindResult })
+	return m.Role == decant.RoleUser && slices.ContainsFunc(m.Blocks, func(b decant.Block) bool {
+		return b.Kind != decant.KindResult
+	})
 }
 
-// Learn returns the calibration after the usage that c's messages report. Between two neighbouring
-// reports it compares the growth of the prompt with the estimate for the messages between them. A
-// compaction resets it.
-func (m Meter) Learn(c *decant.Conversation) Calibration {
-	var cal Calibration
-	ms := c.Live()
-	last := -1
-	for i := range ms {
-		if !usable(&ms[i]) {
-			continue
-		}
-		if last >= 0 {
-			grown := ms[i].Usage.Prompt() - reported(&ms[last], m.Estimator)
-			cal = cal.Observe(m.Estimator.Messages(ms[last+1:i]), grown)
-		}
-		last = i
-	}
-	return cal
-}
-
-// anchor returns the index of the newest message with usable usage, -1 when there is none.
+// anchor returns the index of the newest message with usable usage, or -1.
 func anchor(ms []decant.Message) int {
 	kept := decant.Kept(ms)
 	for i := len(ms) - 1; i >= 0; i-- {

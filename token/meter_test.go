@@ -13,7 +13,9 @@ import (
 )
 
 func say(role decant.Role, text string, u *decant.Usage) decant.Message {
-	return decant.Message{Role: role, Usage: u, Blocks: []decant.Block{{Kind: decant.KindText, Content: decant.Text(text)}}}
+	return decant.Message{
+		Role: role, Usage: u, Blocks: []decant.Block{{Kind: decant.KindText, Content: decant.Text(text)}},
+	}
 }
 
 func conversation(ms ...decant.Message) *decant.Conversation {
@@ -39,12 +41,32 @@ func TestMeter(t *testing.T) {
 		message int
 	}{
 		{"NoUsage", conversation(user, say(decant.RoleAssistant, "yes", nil), user), 0, 0},
-		{"Newest", conversation(user, say(decant.RoleAssistant, "yes", used(5, 100)), user, say(decant.RoleAssistant, "no", used(50, 200)), long), 1260, 4},
+		{
+			"Newest",
+			conversation(user, say(decant.RoleAssistant, "yes", used(5, 100)), user,
+				say(decant.RoleAssistant, "no", used(50, 200)), long),
+			1260, 4,
+		},
 		{"NothingAfter", conversation(user, say(decant.RoleAssistant, "yes", used(5, 100))), 1115, 2},
-		{"ZeroUsageIsNone", conversation(user, say(decant.RoleAssistant, "yes", used(5, 100)), user, say(decant.RoleAssistant, "", &decant.Usage{})), 1115, 2},
-		{"AbortedHasNoPrompt", conversation(user, say(decant.RoleAssistant, "yes", used(5, 100)), user, say(decant.RoleAssistant, "ye", &decant.Usage{Output: 3})), 1115, 2},
+		{
+			"ZeroUsageIsNone",
+			conversation(user, say(decant.RoleAssistant, "yes", used(5, 100)), user,
+				say(decant.RoleAssistant, "", &decant.Usage{})),
+			1115, 2,
+		},
+		{
+			"AbortedHasNoPrompt",
+			conversation(user, say(decant.RoleAssistant, "yes", used(5, 100)), user,
+				say(decant.RoleAssistant, "ye", &decant.Usage{Output: 3})),
+			1115, 2,
+		},
 		{"BeforeCompactionIsOld", conversation(user, say(decant.RoleAssistant, "yes", used(5, 100)), summary, user), 0, 0},
-		{"AfterCompaction", conversation(user, say(decant.RoleAssistant, "yes", used(5, 100)), summary, say(decant.RoleAssistant, "yes", used(7, 100))), 1117, 4},
+		{
+			"AfterCompaction",
+			conversation(user, say(decant.RoleAssistant, "yes", used(5, 100)), summary,
+				say(decant.RoleAssistant, "yes", used(7, 100))),
+			1117, 4,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -79,7 +101,9 @@ func TestMeterReasoningFallsAwayWithTheTurn(t *testing.T) {
 	answer := say(decant.RoleAssistant, "done", &decant.Usage{Input: 1000, Output: 500})
 	answer.Blocks = append([]decant.Block{{Kind: decant.KindThinking}}, answer.Blocks...)
 	visible := e.Message(&answer)
-	result := decant.Message{Role: decant.RoleTool, Blocks: []decant.Block{{Kind: decant.KindResult, Content: decant.Text("ok")}}}
+	result := decant.Message{
+		Role: decant.RoleTool, Blocks: []decant.Block{{Kind: decant.KindResult, Content: decant.Text("ok")}},
+	}
 	more := say(decant.RoleUser, "more", nil)
 
 	within := token.Meter{Estimator: e}.Read(conversation(say(decant.RoleUser, "hi", nil), answer, result))
@@ -161,12 +185,4 @@ func TestCalibrationIsBounded(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestLearnFromSession(t *testing.T) {
-	c := readSession(t, "testdata/session.jsonl.gz")
-	cal := token.Meter{Estimator: token.For(model(t, "claude-opus-4-6"))}.Learn(&c)
-	if cal.Seen < 5 || cal.Factor < 0.8 || cal.Factor > 1.25 {
-		t.Errorf("got %+v, want a factor near 1 from several observations", cal)
-	}
 }

@@ -58,7 +58,9 @@ const millionDates = "context-1m-"
 
 // For returns the model as it is for a request that asks for the given betas.
 func (m Model) For(betas []string) Model {
-	asks := slices.ContainsFunc(betas, func(b string) bool { return strings.HasPrefix(strings.TrimSpace(b), millionDates) })
+	asks := slices.ContainsFunc(betas, func(b string) bool {
+		return strings.HasPrefix(strings.TrimSpace(b), millionDates)
+	})
 	if asks && m.Million {
 		m.Window, m.Assumed = max(m.Window, 1_000_000), false
 	}
@@ -80,7 +82,7 @@ type Price struct {
 	From  time.Time // first day, UTC; zero: since ever
 	Until time.Time // last day, UTC; zero: until further notice
 	Rates
-	Fast      Rates // of the fast mode; unknown if there is none
+	Fast      Rates // of the fast mode; unknown without one
 	LongAbove int   // prompts of more tokens than this are billed at Long as a whole; 0: no such tier
 	Long      Rates
 }
@@ -127,8 +129,8 @@ func (p *Price) At(prompt int) Rates {
 // Takes reports whether the model is known to accept the thinking mode.
 func (m *Model) Takes(mode string) bool { return slices.Contains(m.Thinking, mode) }
 
-// TakesTemperature reports whether the model takes another temperature than its own: Claude models since 4.7 and OpenAI's
-// since GPT-5 refuse it.
+// TakesTemperature reports whether the model takes another temperature than its own: Claude models since 4.7
+// and OpenAI's since GPT-5 refuse it.
 func (m *Model) TakesTemperature() bool {
 	switch m.Provider {
 	case Anthropic:

@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// notice is how long before a model's retirement people are told. Anthropic announces retirements at least 60 days ahead.
+// notice is the time before a model's retirement at which Decant warns. Anthropic announces retirements at
+// least 60 days ahead.
 const notice = 60 * 24 * time.Hour
 
-// Retirement says that the model is retired at t or will be within 60 days: "claude-sonnet-4-5 retires on 2026-11-30, in 3
-// days". It is empty for other models.
+// Retirement says that the model is retired at t or will be within 60 days: "claude-sonnet-4-5 retires on
+// 2026-11-30, in 3 days". It is empty for other models.
 func (m *Model) Retirement(t time.Time) string {
 	day := m.Retires.Format(time.DateOnly)
 	switch left := m.Retires.Sub(t); {

@@ -11,7 +11,10 @@ func TestRetirement(t *testing.T) {
 		{"claude-sonnet-4-5", "2026-09-30T23:59:59Z", ""},
 		{"claude-sonnet-4-5", "2026-11-26T09:00:00Z", "claude-sonnet-4-5 retires on 2026-11-30, in 4 days"},
 		{"claude-sonnet-4-5", "2026-11-29T09:00:00Z", "claude-sonnet-4-5 retires on 2026-11-30, within a day"},
-		{"claude-sonnet-4-5", "2026-11-30T00:00:00Z", "claude-sonnet-4-5 is retired since 2026-11-30: its provider refuses requests"},
+		{
+			"claude-sonnet-4-5", "2026-11-30T00:00:00Z",
+			"claude-sonnet-4-5 is retired since 2026-11-30: its provider refuses requests",
+		},
 		{"claude-opus-4-1", "2026-11-26T09:00:00Z", "claude-opus-4-1 is retired: its provider refuses requests"},
 		{"claude-sonnet-5-5", "2026-11-26T09:00:00Z", ""},
 		{"my-own-model", "2036-11-26T09:00:00Z", ""},

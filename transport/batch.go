@@ -33,7 +33,8 @@ func (x *exchange) batch() (*http.Response, error) {
 	d := x.dialect.(dialect.Batcher) // it has the door
 	items, err := d.BatchItems(x.body)
 	if err != nil {
-		return x.refuse(http.StatusBadRequest, dialect.Invalid, "decant: a budget applies, and the body cannot be read as a batch: "+err.Error()), nil
+		return x.refuse(http.StatusBadRequest, dialect.Invalid,
+			"decant: a budget applies, and the body cannot be read as a batch: "+err.Error()), nil
 	}
 	b, err := x.engine.Batches().Prepare(r.Context(), &batch.Request{
 		Dialect: x.dialect, Tenant: x.share.tenant, Budgets: x.t.opts.Budgets(r), Betas: x.betas(), Items: items,

@@ -21,7 +21,7 @@ type exchange struct {
 	in      *http.Request
 	dialect dialect.Dialect
 	door    dialect.Door
-	watcher Watcher // nil: nobody watches
+	watcher Watcher // may be nil
 	share   share
 	sent    []byte // the body as the client sent it; of a large one what was read of it
 	body    []byte // the same, without compression
@@ -168,8 +168,8 @@ func (x *exchange) forward(p *engine.Prepared) (*http.Response, error) {
 // maxRefusal is how much of a refusal is read to find out what it is about.
 const maxRefusal = 1 << 20
 
-// goOn returns what to send next where the answer to a request is a summary behind which the model has paused: no client sees
-// that. It returns nil for any other answer, which then has nothing missing.
+// goOn returns what to send next where the answer to a request is a summary behind which the model has
+// paused: no client sees that. It returns nil for any other answer, which then has nothing missing.
 func goOn(x *exchange, p *engine.Prepared, res *http.Response) (*engine.Prepared, error) {
 	if !p.Pauses() || res.StatusCode != http.StatusOK {
 		return nil, nil

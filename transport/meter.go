@@ -29,7 +29,8 @@ func unmetered(r *http.Request, d dialect.Dialect, k dialect.Kind) string {
 	case unpriced(k), onlyReads(r.Method):
 		return ""
 	}
-	return fmt.Sprintf("a budget applies, and what %s %.100s costs cannot be metered; send requests to %s", r.Method, path, strings.Join(d.About().Metered, " or "))
+	return fmt.Sprintf("a budget applies, and what %s %.100s costs cannot be metered; send requests to %s", r.Method,
+		path, strings.Join(d.About().Metered, " or "))
 }
 
 // unpriced reports whether requests of a kind cost nothing, or are counted at their own door.
@@ -55,7 +56,8 @@ func (x *exchange) refuseUnpacked() *http.Response {
 	const why = "decant: a budget applies, and the body cannot be metered: "
 	switch {
 	case x.large:
-		return refuseUnread(x.dialect, x.in, http.StatusRequestEntityTooLarge, dialect.TooLarge, fmt.Sprintf("%sit has more than %d bytes", why, x.t.opts.MaxBody))
+		return refuseUnread(x.dialect, x.in, http.StatusRequestEntityTooLarge, dialect.TooLarge,
+			fmt.Sprintf("%sit has more than %d bytes", why, x.t.opts.MaxBody))
 	case errors.Is(x.foreign, errLarge), errors.Is(x.foreign, errBomb):
 		return x.refuse(http.StatusRequestEntityTooLarge, dialect.TooLarge, why+x.foreign.Error())
 	}

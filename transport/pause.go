@@ -13,8 +13,8 @@ import (
 // maxOpening is how much is read of an answer that may be a summary, in bytes. A summary is never as large.
 const maxOpening = 4 << 20
 
-// opening reads an answer far enough to know whether it is a summary behind which the model has paused, and then all of it. Of
-// any other it puts back what was read.
+// opening reads an answer far enough to know whether it is a summary behind which the model has paused, and
+// then all of it. Of any other it puts back what was read.
 func opening(d dialect.Dialect, res *http.Response) (a dialect.Answer, paused bool) {
 	p, ok := d.(dialect.Pauser)
 	if !ok {
@@ -38,7 +38,8 @@ func opening(d dialect.Dialect, res *http.Response) (a dialect.Answer, paused bo
 	return a, paused
 }
 
-// openStream is opening for a stream. What it has read is in head. A summary that breaks off is one: its answer says so.
+// openStream is opening for a stream. What it has read is in head. A summary that breaks off is one: its
+// answer says so.
 func openStream(p dialect.Pauser, answer dialect.AnswerReader, body io.Reader, head *bytes.Buffer) (summary bool, err error) {
 	known := false
 	events := sse.Reader{Max: maxOpening, Handle: func(name, data []byte) {

@@ -58,9 +58,10 @@ func wordy(kb int) func(int) string {
 	}
 }
 
-// Where the model can, the preset's second stage is the provider's compaction at a
-// threshold, in the client's own request, with a pause behind it; where it cannot, Decant does the same. The client sees neither
-// the block nor the pause, the block comes back byte for byte, nothing is refused, and all passes are in the ledger.
+// Where the model can, the preset's second stage is the provider's compaction at a threshold, in the client's
+// own request, with a pause behind it; where it cannot, Decant does the same. The client sees neither the
+// block nor the pause, the block comes back byte for byte, nothing is refused, and all passes are in the
+// ledger.
 func TestThresholdCompactionIsTheGateways(t *testing.T) {
 	output := testdepth.Of(wordy, listing)
 	for _, c := range []struct {
@@ -149,8 +150,8 @@ func checkPauses(t *testing.T, w *world, a *agent, native bool) {
 	}
 }
 
-// A summary that breaks off, and a request that fails behind a pause: the client gets an answer or an error of the API, never the
-// summary or a part of it, and what was paid is booked.
+// A summary that breaks off, and a request that fails behind a pause: the client gets an answer or an error
+// of the API, never the summary or a part of it, and what was paid is booked.
 func TestPausesThatFail(t *testing.T) {
 	const (
 		block  = `{"type":"compaction","content":"Half is done."}`

@@ -9,7 +9,7 @@ import (
 	"github.com/decantdev/decant/dialect"
 )
 
-// Headers by which an answer of Decant's own is told from the provider's.
+// Headers that distinguish Decant's own answers from the provider's.
 const (
 	faultHeader   = "X-Decant-Fault"   // a step of Decant's own failed
 	refusedHeader = "X-Decant-Refused" // the request may not pass
@@ -30,7 +30,8 @@ func (x *exchange) fail(message string) *http.Response {
 
 // refuseFull returns the answer to a request for which there is no room.
 func (x *exchange) refuseFull() *http.Response {
-	res := x.refuse(http.StatusServiceUnavailable, dialect.Overloaded, "decant: "+errFull.Error()+"; try again later, or raise body_memory in the settings")
+	res := x.refuse(http.StatusServiceUnavailable, dialect.Overloaded,
+		"decant: "+errFull.Error()+"; try again later, or raise body_memory in the settings")
 	res.Header.Set("Retry-After", strconv.Itoa(retryAfter))
 	return res
 }
@@ -43,7 +44,7 @@ func refuse(api dialect.API, r *http.Request, status int, why dialect.Cause, mes
 	return reply(api, r, status, why, message, refusedHeader)
 }
 
-// refuseUnread is refuse for a request whose body nobody has read.
+// refuseUnread is refuse for a request with an unread body.
 func refuseUnread(api dialect.API, r *http.Request, status int, why dialect.Cause, message string) *http.Response {
 	if r.Body != nil {
 		r.Body.Close() // as a RoundTripper must

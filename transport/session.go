@@ -12,7 +12,8 @@ import (
 // sessionHeaders are where clients name their session, best first: what was meant for Decant, then
 // what Claude Code, opencode and Codex send.
 var sessionHeaders = [...]string{
-	"X-Decant-Session", "X-Claude-Code-Session-Id", "X-Session-Id", "X-Session-Affinity", "X-Opencode-Session", "Session-Id",
+	"X-Decant-Session", "X-Claude-Code-Session-Id", "X-Session-Id", "X-Session-Affinity", "X-Opencode-Session",
+	"Session-Id",
 }
 
 // maxSession is the longest session id that is taken for one, in bytes.

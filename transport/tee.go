@@ -48,7 +48,7 @@ func newTee(res *http.Response, d dialect.Dialect, s *share, done func(engine.Re
 	return t
 }
 
-// Read passes on what comes, as it comes. The answer is over when the client is told so.
+// Read passes bytes on as they arrive. The answer ends when the client reads its end.
 func (t *tee) Read(p []byte) (int, error) {
 	n, err := t.body.Read(p)
 	if n > 0 {
@@ -96,7 +96,8 @@ func (t *tee) finish() {
 // responseOf returns an answer for the engine.
 func responseOf(a *dialect.Answer) engine.Response {
 	return engine.Response{
-		Status: http.StatusOK, Usage: a.Usage, Extra: a.Extra, Content: a.Content, Stop: a.Stop, Broken: a.Broken, Partial: a.Partial, Came: a.Came,
+		Status: http.StatusOK, Usage: a.Usage, Extra: a.Extra, Content: a.Content, Stop: a.Stop,
+		Broken: a.Broken, Partial: a.Partial, Came: a.Came,
 		Editing: a.Edited, Cleared: a.Cleared,
 	}
 }

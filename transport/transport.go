@@ -145,7 +145,10 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	case door.Kind != dialect.Prompt && door.Kind != dialect.Count:
 		return t.send(outgoing(r))
 	}
-	x := &exchange{t: t, engine: t.engine.Load(), in: r, dialect: d, door: door, share: share{room: t.room}, watcher: t.opts.Watch(r)}
+	x := &exchange{
+		t: t, engine: t.engine.Load(), in: r, dialect: d, door: door, share: share{room: t.room},
+		watcher: t.opts.Watch(r),
+	}
 	res, err := do(x)
 	if err != nil {
 		x.share.release()

@@ -207,7 +207,7 @@ func (a *answer) content() []byte {
 	return append(out, ']')
 }
 
-// append appends the block as it stands in an answer that comes in one piece.
+// append appends the block in the form of an unstreamed answer.
 func (b *block) append(dst []byte) []byte {
 	switch b.kind {
 	case "text":

@@ -11,11 +11,11 @@ import (
 // ErrUnanswered means that a request waits for the result of a call, so that nothing else can be said.
 var ErrUnanswered = errors.New("the last call of the request has no result")
 
-// AppendTurn returns the body of a request at whose end the user says text, too. Everything else stays as it is, byte for
-// byte up to the end of the last message, and all that the provider has in its cache is found there again: tools, the
-// choice of tools, thinking, and cache markers. Where the last message is the user's, text becomes a block behind its
-// others, because roles alternate; otherwise it is a message of its own. It returns ErrUnanswered where the model has
-// called a tool and has no result yet.
+// AppendTurn returns the body of a request at whose end the user says text, too. Everything else stays as it
+// is, byte for byte up to the end of the last message, and all that the provider has in its cache is found
+// there again: tools, the choice of tools, thinking, and cache markers. Where the last message is the user's,
+// text becomes a block behind its others, because roles alternate; otherwise it is a message of its own. It
+// returns ErrUnanswered where the model has called a tool and has no result yet.
 func AppendTurn(body []byte, text string) ([]byte, error) {
 	if err := jsonspan.Validate(body); err != nil {
 		return nil, fmt.Errorf("append to a request: %w", err)
@@ -93,8 +93,8 @@ func role(body []byte, message jsonspan.Span) string {
 	return jsonspan.MemberText(message.Of(body), "role")
 }
 
-// calls are those of a turn of the assistant that have no result yet. The turn goes on for as long as the client
-// sends results alone; the server's own calls in it may get theirs in a later message.
+// calls are those of a turn of the assistant that have no result yet. The turn continues for as long as the
+// client sends results alone; the server's own calls in it may get theirs in a later message.
 type calls struct {
 	open map[string]bool // by id
 	said bool            // something besides results has followed

@@ -75,8 +75,8 @@ func TestAppendTurnRefuses(t *testing.T) {
 	}
 }
 
-// Whatever is said: the body up to the last message's end is there byte for byte, what was behind it, too, and the request
-// reads as before with one text more.
+// Whatever is said: the body up to the last message's end is there byte for byte, what was behind it, too,
+// and the request reads as before with one text more.
 func TestAppendTurnKeepsThePrefix(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text")
@@ -101,7 +101,8 @@ func TestAppendTurnKeepsThePrefix(t *testing.T) {
 		}
 		ms := doc.Conversation.Messages
 		end := ms[len(ms)-1]
-		if b := end.Blocks[len(end.Blocks)-1]; end.Role != decant.RoleUser || b.Text() != strings.ToValidUTF8(text, "\uFFFD") {
+		if b := end.Blocks[len(end.Blocks)-1]; end.Role != decant.RoleUser ||
+			b.Text() != strings.ToValidUTF8(text, "\uFFFD") {
 			t.Fatalf("it ends with %s %q", end.Role, b.Text())
 		}
 	})

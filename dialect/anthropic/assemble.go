@@ -11,7 +11,8 @@ import (
 // leastOutput is asked for in bodies that are assembled without parameters: every model gives as much.
 const leastOutput = 4096
 
-// Assemble implements dialect.Requests. Cache markers are left out: they belong to requests and not to the conversation.
+// Assemble implements dialect.Requests. Cache markers are left out: they belong to requests and not to the
+// conversation.
 func (Dialect) Assemble(p *dialect.Parts) []byte {
 	params := p.Params
 	if len(params) <= len("{}") {
@@ -62,7 +63,7 @@ func (w *bodyWriter) begin(more bool, role decant.Role) {
 	w.out = append(w.out, `,"content":`...)
 }
 
-// blocks writes a list of blocks, or the string that stands for one.
+// blocks writes a list of blocks, or the string in its place.
 func (w *bodyWriter) blocks(list []byte) {
 	sc := jsonspan.Scan(list, 0)
 	if sc.Kind() != '[' {

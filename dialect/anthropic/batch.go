@@ -51,7 +51,8 @@ func (Dialect) BatchUnused(answer []byte) bool {
 		} `json:"request_counts"`
 	}
 	err := json.Unmarshal(answer, &state, lenient)
-	return err == nil && state.Status == "ended" && state.Counts != nil && state.Counts.Succeeded+state.Counts.Processing == 0
+	return err == nil && state.Status == "ended" && state.Counts != nil &&
+		state.Counts.Succeeded+state.Counts.Processing == 0
 }
 
 // BatchResult implements dialect.Batcher.

@@ -29,7 +29,7 @@ func (a *answer) summarize(b *block, s summary) {
 	}
 }
 
-// compaction appends a block of compaction as it stands in an answer that comes in one piece.
+// compaction appends a compaction block in the form of an unstreamed answer.
 func (b *block) compaction(dst []byte) []byte {
 	if b.summary == nil {
 		return append(dst, b.start...)
@@ -76,7 +76,7 @@ func signed(body []byte) bool {
 	return ok && jsonspan.MemberText(b, "type") == "compaction" && jsonspan.MemberText(b, "signature") != ""
 }
 
-// firstOf returns the first element of the list that a member of an object is, false when it is none.
+// firstOf returns the first element of an object's list member, or false if it is not a list.
 func firstOf(object []byte, member string) ([]byte, bool) {
 	at := jsonspan.Member(object, 0, member)
 	if at.IsZero() || object[at.Start] != '[' {
@@ -92,8 +92,8 @@ func firstOf(object []byte, member string) ([]byte, bool) {
 // CompactionBeta implements dialect.Compacter.
 func (Dialect) CompactionBeta() string { return compactionBeta }
 
-// Compacts implements dialect.Compacter: beside a signed block there is no compaction at a threshold, and no budget of a
-// task that is told again.
+// Compacts implements dialect.Compacter: beside a signed block there is no compaction at a threshold, and no
+// task budget that is repeated.
 func (d Dialect) Compacts(r *wire.Document) bool {
 	if edits := r.Member("context_management").Of(r.Source); bytes.Contains(edits, []byte("compact")) {
 		return false
@@ -139,7 +139,8 @@ func (Dialect) AskCompaction(body []byte, instructions string) []byte {
 // Compaction implements dialect.Compacter.
 func (Dialect) Compaction(content []byte) (dialect.ProviderSummary, bool) {
 	blocks := blocksOf(content)
-	if len(blocks) != 1 || jsonspan.MemberText(blocks[0], "type") != "compaction" || jsonspan.MemberText(blocks[0], "signature") == "" {
+	if len(blocks) != 1 || jsonspan.MemberText(blocks[0], "type") != "compaction" ||
+		jsonspan.MemberText(blocks[0], "signature") == "" {
 		return dialect.ProviderSummary{}, false
 	}
 	s := dialect.ProviderSummary{Source: string(blocks[0]), Text: jsonspan.MemberText(blocks[0], "content")}

@@ -25,7 +25,8 @@ import (
 
 func TestDialect(t *testing.T) {
 	dialecttest.Run(t, dialecttest.Sample{
-		Dialect: Dialect{}, Bodies: bodies(t), Doors: doors, Answers: answers(t), Refusals: refusals(t), Batch: batch(t), ReadError: readError,
+		Dialect: Dialect{}, Bodies: bodies(t), Doors: doors, Answers: answers(t), Refusals: refusals(t),
+		Batch: batch(t), ReadError: readError,
 	})
 }
 
@@ -69,12 +70,21 @@ func read(t *testing.T, name string) []byte {
 }
 
 var doors = []dialecttest.Door{
-	{Method: "POST", Path: "/v1/messages", Want: dialect.Door{Kind: dialect.Prompt, Name: "messages", Route: "/v1/messages"}},
-	{Method: "POST", Path: "/v1/messages/count_tokens", Want: dialect.Door{Kind: dialect.Count, Name: "count_tokens", Route: "/v1/messages/count_tokens"}},
+	{
+		Method: "POST", Path: "/v1/messages",
+		Want: dialect.Door{Kind: dialect.Prompt, Name: "messages", Route: "/v1/messages"},
+	},
+	{
+		Method: "POST", Path: "/v1/messages/count_tokens",
+		Want: dialect.Door{Kind: dialect.Count, Name: "count_tokens", Route: "/v1/messages/count_tokens"},
+	},
 	{Method: "POST", Path: "/v1/messages/batches", Want: dialect.Door{Kind: dialect.Batch}},
 	{Method: "GET", Path: "/v1/messages/batches/b_1", Want: dialect.Door{Kind: dialect.BatchState, Batch: "b_1"}},
 	{Method: "POST", Path: "/v1/messages/batches/b_1/cancel", Want: dialect.Door{Kind: dialect.BatchState, Batch: "b_1"}},
-	{Method: "GET", Path: "/v1/messages/batches/b_1/results", Want: dialect.Door{Kind: dialect.BatchResults, Batch: "b_1"}},
+	{
+		Method: "GET", Path: "/v1/messages/batches/b_1/results",
+		Want: dialect.Door{Kind: dialect.BatchResults, Batch: "b_1"},
+	},
 	{Method: "POST", Path: "/v1/files", Want: dialect.Door{Kind: dialect.Free}},
 	{Method: "POST", Path: "/v1/skills/s_1/versions", Want: dialect.Door{Kind: dialect.Free}},
 	{Method: "GET", Path: "/v1/messages"},
@@ -120,7 +130,8 @@ func answers(t *testing.T) map[string]dialecttest.Answer {
 		var a dialecttest.Answer
 		for _, stream := range []bool{true, false} {
 			s := sandbox.New(sandbox.Options{Model: &sandbox.Rules{Calls: 3, Parallel: 3}})
-			status, body := ask(t, s, "POST", "/v1/messages", fmt.Sprintf(question, c.model, stream, c.fields, strings.Repeat("more ", 2000)))
+			status, body := ask(t, s, "POST", "/v1/messages",
+				fmt.Sprintf(question, c.model, stream, c.fields, strings.Repeat("more ", 2000)))
 			if status != http.StatusOK {
 				t.Fatalf("%s: %d %s", name, status, body)
 			}
@@ -138,22 +149,37 @@ func answers(t *testing.T) map[string]dialecttest.Answer {
 // refusals returns refusals as the reference has them, and some of the sandbox's own.
 func refusals(t *testing.T) []dialecttest.Refusal {
 	message := func(text string) []byte {
-		b, err := json.Marshal(map[string]any{"type": "error", "error": map[string]string{"type": "invalid_request_error", "message": text}})
+		b, err := json.Marshal(map[string]any{
+			"type": "error", "error": map[string]string{"type": "invalid_request_error", "message": text},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return b
 	}
 	out := []dialecttest.Refusal{
-		{Status: 400, Body: message("prompt is too long: 210000 tokens > 200000 maximum"), Want: dialect.Refusal{Topic: dialect.Size, Tokens: 210000, Window: 200000}},
+		{
+			Status: 400, Body: message("prompt is too long: 210000 tokens > 200000 maximum"),
+			Want: dialect.Refusal{Topic: dialect.Size, Tokens: 210000, Window: 200000},
+		},
 		{Status: 400, Body: message("Prompt is too long"), Want: dialect.Refusal{Topic: dialect.Size}},
 		{Status: 400, Body: message("input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length or `max_tokens` and try again"),
 			Want: dialect.Refusal{Topic: dialect.Size, Tokens: 190000, Output: 20000, Window: 200000}},
-		{Status: 400, Body: message("too many total text bytes: 9000001 > 9000000"), Want: dialect.Refusal{Topic: dialect.Size, Bytes: 9000000}},
+		{
+			Status: 400, Body: message("too many total text bytes: 9000001 > 9000000"),
+			Want: dialect.Refusal{Topic: dialect.Size, Bytes: 9000000},
+		},
 		{Status: 413, Body: []byte("<html>Request Entity Too Large</html>"), Want: dialect.Refusal{Topic: dialect.Size}},
-		{Status: 400, Body: message("messages.1.content.0: thinking block is bound to a different conversation"), Want: dialect.Refusal{Topic: dialect.Thinking, Bound: true}},
+		{
+			Status: 400,
+			Body:   message("messages.1.content.0: thinking block is bound to a different conversation"),
+			Want:   dialect.Refusal{Topic: dialect.Thinking, Bound: true},
+		},
 		{Status: 400, Body: message("messages.3.content.0: Invalid `signature` in `thinking` block"), Want: dialect.Refusal{Topic: dialect.Thinking}},
-		{Status: 400, Body: message("context_management: Extra inputs are not permitted"), Want: dialect.Refusal{Topic: dialect.Editing}},
+		{
+			Status: 400, Body: message("context_management: Extra inputs are not permitted"),
+			Want: dialect.Refusal{Topic: dialect.Editing},
+		},
 		{Status: 400, Body: message("messages: at least one message is required")},
 		{Status: 401, Body: message("invalid x-api-key")},
 		{Status: 529, Body: message("Overloaded")},
@@ -207,7 +233,9 @@ func readError(t *testing.T, status int, body []byte) (string, bool) {
 	}))
 	defer srv.Close()
 	c := sdk.NewClient(option.WithBaseURL(srv.URL), option.WithAPIKey("key"), option.WithMaxRetries(0))
-	_, err := c.Messages.New(t.Context(), sdk.MessageNewParams{Model: "x", MaxTokens: 1, Messages: []sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock("Hello."))}})
+	_, err := c.Messages.New(t.Context(), sdk.MessageNewParams{
+		Model: "x", MaxTokens: 1, Messages: []sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock("Hello."))},
+	})
 	var e *sdk.Error
 	if !errors.As(err, &e) || e.StatusCode != status || e.Type() == "" {
 		return fmt.Sprint(err), false

@@ -12,11 +12,12 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// The provider can leave old results out of the prompt that it reads (docs/reference/anthropic.md, "Context editing"): it puts a
-// placeholder in their place after it has checked the signatures of thinking on the request as it was sent.
-// So this is the one change of old history that is legal while a round is open and thinking is bound.
+// The provider can leave old results out of the prompt that it reads (docs/reference/anthropic.md, "Context
+// editing"): it puts a placeholder in their place after it has checked the signatures of thinking on the
+// request as it was sent. So this is the one change of old history that is legal while a round is open and
+// thinking is bound.
 //
-// Left to itself it clears by age on every request, which writes the cache anew each time. Decant asks it to
+// Left to itself it clears by age on every request, which rewrites the cache each time. Decant asks it to
 // clear exactly what was decided, for ever: a trigger that is always passed, and a keep that grows by every
 // new call. Each cleared block has a decision of kind native, whose text is the placeholder as the view shows
 // it. What is asked for follows from the view alone, so every node asks for the same.
@@ -136,7 +137,7 @@ func appendNames(dst []byte, member string, names []string) []byte {
 	return dst
 }
 
-// An editPlace is where an edit goes in a body, and what has to stand around it there.
+// An editPlace is the place of an edit in a body, with the text that must surround it.
 type editPlace struct {
 	at            int
 	before, after string
@@ -190,7 +191,7 @@ func (c *clearing) Ask(body []byte) ([]byte, error) {
 	return at.with(body, c.edit()), nil
 }
 
-// BetasOf returns the betas that a request to the Messages API needs for what stands in its body.
+// BetasOf returns the betas that the body of a request to the Messages API needs.
 func BetasOf(body []byte) (out []string) {
 	if at := jsonspan.Member(body, 0, "context_management"); !at.IsZero() {
 		out = append(out, editingBeta)
@@ -201,7 +202,8 @@ func BetasOf(body []byte) (out []string) {
 	if signed(body) {
 		out = append(out, compactionBeta)
 	}
-	if at := jsonspan.Member(body, 0, "thinking"); !at.IsZero() && body[at.Start] == '{' && !jsonspan.Member(at.Of(body), 0, "block_binding").IsZero() {
+	if at := jsonspan.Member(body, 0, "thinking"); !at.IsZero() && body[at.Start] == '{' &&
+		!jsonspan.Member(at.Of(body), 0, "block_binding").IsZero() {
 		out = append(out, bindingBeta)
 	}
 	return out
@@ -256,8 +258,8 @@ var (
 	serverCalls = []string{`"server_tool_use"`, `"mcp_tool_use"`}
 )
 
-// Clears implements dialect.Clearer: context_management is as expected, and there are no memory tool, no MCP servers and
-// no calls that the provider has answered.
+// Clears implements dialect.Clearer: context_management is as expected, and there are no memory tool, no MCP
+// servers and no calls that the provider has answered.
 func (d Dialect) Clears(r *wire.Document, c *decant.Conversation) bool {
 	if !r.Member("mcp_servers").IsZero() {
 		return false
@@ -276,7 +278,8 @@ func Served(c *decant.Conversation) bool {
 		}
 		for k := range c.Messages[i].Blocks {
 			b := &c.Messages[i].Blocks[k]
-			if b.Kind == decant.KindOpaque && slices.ContainsFunc(serverCalls, func(t string) bool { return bytes.Contains([]byte(b.Text()), []byte(t)) }) {
+			if b.Kind == decant.KindOpaque && slices.ContainsFunc(serverCalls,
+				func(t string) bool { return bytes.Contains([]byte(b.Text()), []byte(t)) }) {
 				return true
 			}
 		}

@@ -24,7 +24,7 @@ func (Dialect) Identity(raw []byte) decant.Hash {
 type canon struct {
 	src, out []byte
 	depth    int             // objects that are being written, one inside the other
-	inside   []jsonspan.Span // where the containers stand in an object that is nested deep, nil outside of it
+	inside   []jsonspan.Span // places of the containers in a deeply nested object, nil outside of one
 }
 
 // block writes a content block; a bare string is a text block.
@@ -41,7 +41,7 @@ func (c *canon) block(sc *jsonspan.Scanner) {
 	}
 }
 
-// content writes the content of a result: a list of blocks, or a string that stands for one.
+// content writes the content of a result: a list of blocks, or a string in its place.
 func (c *canon) content(sc *jsonspan.Scanner) {
 	if k := sc.Kind(); k != '[' && k != '"' {
 		c.value(sc)
@@ -76,7 +76,7 @@ func (c *canon) value(sc *jsonspan.Scanner) {
 	}
 }
 
-// scalar writes a string without needless escapes, and anything else as it stands.
+// scalar writes a string without needless escapes, and anything else unchanged.
 func (c *canon) scalar(s jsonspan.Span) {
 	raw := s.Of(c.src)
 	if len(raw) > 0 && raw[0] == '"' && !plain(raw) {
@@ -106,7 +106,7 @@ func plain(raw []byte) bool {
 	}
 }
 
-// member is a member of an object: its name and where its value stands.
+// member is a member of an object: its name and the place of its value.
 type member struct {
 	name  string
 	value jsonspan.Span
@@ -125,7 +125,7 @@ func (c *canon) object(sc *jsonspan.Scanner, block bool) {
 	c.out = append(c.out, '{')
 	for i, m := range ms {
 		if i+1 < len(ms) && ms[i+1].name == m.name || c.empty(m.value) || block && m.name == "cache_control" {
-			continue // of a name that stands twice the last value counts
+			continue // of a repeated name the last value counts
 		}
 		c.out = append(jsonspan.AppendQuote(c.out, m.name), ':')
 		at := jsonspan.Scan(c.src, m.value.Start)

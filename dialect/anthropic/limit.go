@@ -6,8 +6,8 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 )
 
-// LimitOutput returns the body of a request whose answer has at most n tokens beside thinking: max_tokens becomes less, and
-// never more. It is no part of what the provider has in its cache.
+// LimitOutput returns the body of a request whose answer has at most n tokens beside thinking: max_tokens
+// becomes less, and never more. It is no part of what the provider has in its cache.
 func LimitOutput(body []byte, n int) []byte {
 	at := jsonspan.Member(body, 0, "max_tokens")
 	was, err := strconv.Atoi(string(at.Of(body)))

@@ -17,10 +17,11 @@ const (
 
 var ephemeral = []byte(`{"type":"ephemeral"}`)
 
-// Mark implements dialect.Marker. A client that marks nothing behind its messages gets a marker at the end of the request, one
-// where the request before has ended, and one behind system prompt and tools if it has none there. One that marks its messages
-// gets a marker where the request before has ended if a lookup would not come so far. A first request is marked only where it
-// has tools that the model may choose among, so that others are likely to follow.
+// Mark implements dialect.Marker. A client that marks nothing behind its messages gets a marker at the end of
+// the request, one where the request before has ended, and one behind system prompt and tools if it has none
+// there. One that marks its messages gets a marker where the request before has ended if a lookup would not
+// come so far. A first request is marked only where it has tools that the model may choose among, so that
+// others are likely to follow.
 func (Dialect) Mark(body []byte) ([]byte, dialect.Marked) {
 	if jsonspan.Validate(body) != nil || len(body) == 0 {
 		return body, dialect.Marked{}
@@ -34,25 +35,28 @@ func (Dialect) Mark(body []byte) ([]byte, dialect.Marked) {
 	} else if r.goesOn() {
 		r.places()
 	}
-	out := dialect.Marked{Added: len(r.edits), Messages: !r.marked, Fixed: r.fixed, Turns: r.turns, First: r.first.Of(body)}
+	out := dialect.Marked{
+		Added: len(r.edits), Messages: !r.marked, Fixed: r.fixed, Turns: r.turns, First: r.first.Of(body),
+	}
 	if len(r.edits) == 0 {
 		return body, out
 	}
 	return r.splice(), out
 }
 
-// A markable is a request as far as it matters where markers may stand.
+// A markable is the part of a request that decides where markers may go.
 type markable struct {
 	body   []byte
-	used   int           // markers that the client has set
-	whole  bool          // it has set one for the request as a whole
-	fixed  bool          // some stand on system prompt or tools
-	marked bool          // some stand on messages
-	blocks []markBlock   // of the messages
-	ends   []int         // the last blocks that can carry a marker of the last messages before each answer, in order; -1: none can
-	turns  int           // answers of the model
-	first  jsonspan.Span // message
-	edits  []markEdit
+	used   int         // markers that the client has set
+	whole  bool        // it has set one for the request as a whole
+	fixed  bool        // some are on system prompt or tools
+	marked bool        // some are on messages
+	blocks []markBlock // of the messages
+	// the last blocks that can carry a marker of the last messages before each answer, in order; -1: none can
+	ends  []int
+	turns int           // answers of the model
+	first jsonspan.Span // message
+	edits []markEdit
 }
 
 type markBlock struct {
@@ -169,7 +173,8 @@ func says(raw []byte) bool {
 	return len(raw) > 2 && len(bytes.TrimSpace([]byte(jsonspan.Unquote(raw)))) > 0
 }
 
-// carries reports whether a block can have a marker: empty texts and thinking cannot, and of what is not known nobody can say.
+// carries reports whether a block can have a marker: empty texts and thinking cannot, and of what is not
+// known nobody can say.
 func carries(block []byte) bool {
 	switch jsonspan.MemberText(block, "type") {
 	case "text":
@@ -250,7 +255,7 @@ func (r *markable) member(at jsonspan.Span, marker []byte) {
 	r.edits = append(r.edits, markEdit{end, slices.Concat([]byte(`,"cache_control":`), marker)})
 }
 
-// markFixed adds a marker behind the system prompt, or behind the tools where there is none.
+// markFixed adds a marker behind the system prompt, or behind the tools without one.
 func (r *markable) markFixed() {
 	if at := jsonspan.Member(r.body, 0, "system"); !at.IsZero() {
 		if r.body[at.Start] == '"' && says(at.Of(r.body)) {

@@ -47,8 +47,8 @@ func TestMark(t *testing.T) {
 	}
 }
 
-// Only markers are added, never more than four in all, the client's own stay, none of an hour comes after one of five minutes, and
-// a marked request needs no more.
+// Only markers are added, never more than four in all, the client's own stay, none of an hour comes after one
+// of five minutes, and a marked request needs no more.
 func TestMarkOnlyAddsMarkers(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		body := drawRequest(rt)

@@ -28,7 +28,7 @@ func (c *canon) leave() {
 	c.depth--
 }
 
-// skip consumes the next value and returns where it stands.
+// skip consumes the next value and returns its place.
 func (c *canon) skip(sc *jsonspan.Scanner) jsonspan.Span {
 	at, kind := sc.Pos(), sc.Kind()
 	if c.inside == nil || kind != '{' && kind != '[' {

@@ -63,7 +63,7 @@ func badRequest(text string) dialect.Refusal {
 	return dialect.Refusal{}
 }
 
-// digits returns what digits say, 0 where there are none.
+// digits returns the number that digits spell, or 0.
 func digits(s string) int {
 	n, _ := strconv.Atoi(s)
 	return n

@@ -15,8 +15,8 @@ func (Dialect) Parse(body []byte) (*wire.Document, error) { return wire.ParseAs(
 // maxSession is the longest session id that is taken for one, in bytes.
 const maxSession = 256
 
-// Session implements dialect.Requests. Claude Code writes a JSON object into metadata.user_id, and wrote a text that ends
-// with the session before. A user id alone is not a session.
+// Session implements dialect.Requests. Claude Code writes a JSON object into metadata.user_id, and wrote a
+// text that ends with the session before. A user id alone is not a session.
 func (Dialect) Session(r *wire.Document) string {
 	at := r.Member("metadata")
 	if at.IsZero() {

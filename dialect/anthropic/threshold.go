@@ -72,7 +72,8 @@ func editsOf(body []byte, r dialect.Rules) (out [][]byte) {
 		return append(strconv.AppendInt(dst, int64(n), 10), '}')
 	}
 	edit := func(kind string) []byte { return []byte(`{"type":"` + kind + `"`) }
-	if theirs := jsonspan.Member(body, 0, "context_management").Of(body); r.Thinking > 0 && !bytes.Contains(theirs, []byte("clear_thinking")) {
+	if theirs := jsonspan.Member(body, 0, "context_management").Of(body); r.Thinking > 0 &&
+		!bytes.Contains(theirs, []byte("clear_thinking")) {
 		out = append(out, append(measure(edit(clearThoughts), "keep", "thinking_turns", r.Thinking), '}'))
 	}
 	if r.Results > 0 {
@@ -138,7 +139,8 @@ func (Dialect) Paused(content []byte) (dialect.ProviderSummary, bool) {
 // Unsigned implements dialect.Pauser.
 func (Dialect) Unsigned(source string) bool {
 	block := []byte(source)
-	return jsonspan.Validate(block) == nil && len(block) > 0 && block[0] == '{' && jsonspan.MemberText(block, "signature") == ""
+	return jsonspan.Validate(block) == nil && len(block) > 0 && block[0] == '{' &&
+		jsonspan.MemberText(block, "signature") == ""
 }
 
 // blocksOf returns the objects in a JSON list of blocks.

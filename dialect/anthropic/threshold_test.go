@@ -6,7 +6,8 @@ import (
 	"github.com/decantdev/decant/dialect"
 )
 
-// Rules of ours go with no request whose client has rules, and with none in which something runs on the provider's side.
+// Rules of ours go with no request whose client has rules, and with none in which something runs on the
+// provider's side.
 func TestWhereRulesOfOursGo(t *testing.T) {
 	for fields, want := range map[string]bool{
 		``: true,
@@ -53,7 +54,8 @@ func TestHowAPauseBegins(t *testing.T) {
 	}
 }
 
-// A summary is one that stands alone and says something; a block that says nothing is a pause all the same, and must not be shown.
+// A summary is one that stands alone and says something; a block that says nothing is a pause all the same,
+// and must not be shown.
 func TestWhatAPauseHolds(t *testing.T) {
 	for content, want := range map[string]struct {
 		text   string
@@ -74,7 +76,8 @@ func TestWhatAPauseHolds(t *testing.T) {
 	if !(Dialect{}).Unsigned(`{"type":"compaction","content":"x"}`) || (Dialect{}).Unsigned(`{"type":"compaction","content":"x","signature":"y"}`) || (Dialect{}).Unsigned(`[`) {
 		t.Error("signed and unsigned are not told apart")
 	}
-	if got := (dialect.Rules{Results: 1}); !got.Any() || !got.Clears() || (dialect.Rules{Summary: 1}).Clears() || (dialect.Rules{}).Any() {
+	if got := (dialect.Rules{Results: 1}); !got.Any() || !got.Clears() || (dialect.Rules{Summary: 1}).Clears() ||
+		(dialect.Rules{}).Any() {
 		t.Errorf("%+v", got)
 	}
 }

@@ -23,7 +23,8 @@ type iteration struct {
 
 // take replaces what u reports newly.
 func (u *usage) take(v *usage) {
-	for _, f := range []struct{ to, from **int }{{&u.Input, &v.Input}, {&u.Read, &v.Read}, {&u.Write, &v.Write}, {&u.Output, &v.Output}} {
+	for _, f := range []struct{ to, from **int }{{&u.Input, &v.Input}, {&u.Read, &v.Read}, {&u.Write, &v.Write},
+		{&u.Output, &v.Output}} {
 		if *f.from != nil {
 			*f.to = *f.from
 		}

@@ -9,10 +9,11 @@ import (
 
 var _ dialect.Warmer = Dialect{}
 
-// Warm implements dialect.Warmer. A request with max_tokens 0 is answered with nothing; where an output format or a tool is
-// demanded, which goes with 1 only, with one token. Nothing else may differ, or the messages would not be found: manual
-// thinking cannot be left out, and its budget is less than max_tokens, so such a request cannot be kept small. One that may
-// have the provider write a summary is none of those that read only, and one of a thread is not the whole conversation.
+// Warm implements dialect.Warmer. A request with max_tokens 0 is answered with nothing; where an output
+// format or a tool is demanded, which goes with 1 only, with one token. Nothing else may differ, or the
+// messages would not be found: manual thinking cannot be left out, and its budget is less than max_tokens, so
+// such a request cannot be kept small. One that may have the provider write a summary is none of those that
+// read only, and one of a thread is not the whole conversation.
 func (Dialect) Warm(body []byte) ([]byte, bool) {
 	most := jsonspan.Member(body, 0, "max_tokens")
 	if most.IsZero() || !onlyReads(body) {
@@ -44,13 +45,14 @@ func fewest(body []byte) string {
 	if forced := typeOf(body, "tool_choice"); forced == "any" || forced == "tool" {
 		return "1"
 	}
-	if out := jsonspan.Member(body, 0, "output_config"); !out.IsZero() && !jsonspan.Member(body, out.Start, "format").IsZero() {
+	if out := jsonspan.Member(body, 0, "output_config"); !out.IsZero() &&
+		!jsonspan.Member(body, out.Start, "format").IsZero() {
 		return "1"
 	}
 	return "0"
 }
 
-// typeOf returns the type of a parameter that is an object, empty where there is none.
+// typeOf returns the type of a parameter that is an object, or "".
 func typeOf(body []byte, name string) string {
 	at := jsonspan.Member(body, 0, name)
 	if at.IsZero() || body[at.Start] != '{' {

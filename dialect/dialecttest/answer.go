@@ -64,12 +64,14 @@ func runAnswer(t *testing.T, d dialect.Dialect, a Answer) {
 		for _, e := range events {
 			more = append(more, event{"something_new", `{"type":"something_new"}`}, event{"message", `{"type":"another"}`}, e)
 		}
-		if got := streamed(d, always, more); got.Broken || got.Usage != stream.Usage || string(got.Content) != string(stream.Content) {
+		if got := streamed(d, always, more); got.Broken || got.Usage != stream.Usage ||
+			string(got.Content) != string(stream.Content) {
 			t.Error("events that nobody knows change what is read")
 		}
 	})
 	t.Run("NoRoom", func(t *testing.T) {
-		if got := streamed(d, never, events); got.Broken || got.Content != nil || got.Usage != stream.Usage || got.Stop != stream.Stop {
+		if got := streamed(d, never, events); got.Broken || got.Content != nil || got.Usage != stream.Usage ||
+			got.Stop != stream.Stop {
 			t.Errorf("without room %+v is read, want everything but the content", got)
 		}
 	})

@@ -31,7 +31,8 @@ func drop(t *testing.T, d dialect.Dialect, doc *wire.Document) {
 	}
 	params, _, ok := p.Drop(doc.Source)
 	if !ok {
-		if p.Unfit(doc) == dialect.UnfitUnsaid && doc.Conversation.Thinking != "" && doc.Conversation.Thinking != decant.ThinkingOff {
+		if p.Unfit(doc) == dialect.UnfitUnsaid && doc.Conversation.Thinking != "" &&
+			doc.Conversation.Thinking != decant.ThinkingOff {
 			t.Error("the request thinks and does not say what becomes of thinking that does not fit, and it cannot be said for it")
 		}
 		return
@@ -78,7 +79,8 @@ func clearing(t *testing.T, d dialect.Dialect, doc *wire.Document) {
 	}
 }
 
-// withoutOldest returns a view in which a decision has changed the result of the first call, nil when there is none.
+// withoutOldest returns a view in which a decision has changed the result of the first call, or nil without a
+// call.
 func withoutOldest(c *decant.Conversation, id string) *decant.Conversation {
 	ms, call := slices.Clone(c.Messages), ""
 	for i := range ms {

@@ -91,8 +91,8 @@ func identity(t *testing.T, d dialect.Dialect, doc *wire.Document) {
 	}
 }
 
-// rewrite returns a JSON value as another encoder might have written it: with other spacing and escapes, and the members
-// of its objects in another order.
+// rewrite returns a JSON value as another encoder might have written it: with other spacing and escapes, and
+// the members of its objects in another order.
 func rewrite(t *testing.T, raw []byte) []byte {
 	t.Helper()
 	v := jsontext.Value(bytes.ToValidUTF8(slices.Clone(raw), []byte("\ufffd")))
@@ -144,16 +144,19 @@ func assemble(t *testing.T, d dialect.Dialect, doc *wire.Document) {
 	if !bytes.Equal(body, d.Assemble(p)) {
 		t.Error("Assemble writes the same parts in two ways")
 	}
-	if !slices.Equal(conversation(doc.Conversation), conversation(again.Conversation)) || !slices.Equal(identities(d, doc), identities(d, again)) {
+	if !slices.Equal(conversation(doc.Conversation), conversation(again.Conversation)) ||
+		!slices.Equal(identities(d, doc), identities(d, again)) {
 		t.Error("Assemble loses something of the messages")
 	}
 	was, is := doc.Conversation, again.Conversation
-	if was.Model != is.Model || was.MaxOutput != is.MaxOutput || was.Thinking != is.Thinking || len(was.Fixed.System) != len(is.Fixed.System) || len(was.Fixed.Tools) != len(is.Fixed.Tools) {
+	if was.Model != is.Model || was.MaxOutput != is.MaxOutput || was.Thinking != is.Thinking ||
+		len(was.Fixed.System) != len(is.Fixed.System) || len(was.Fixed.Tools) != len(is.Fixed.Tools) {
 		t.Error("Assemble loses something of parameters, system prompt or tools")
 	}
 	p.Params, p.System, p.Tools = nil, nil, nil
 	if again, err = d.Parse(d.Assemble(p)); err != nil || again.Conversation.Model != was.Model {
-		t.Errorf("without parameters Assemble gives a request for the model %q (%v), want %q", again.Conversation.Model, err, was.Model)
+		t.Errorf("without parameters Assemble gives a request for the model %q (%v), want %q", again.Conversation.Model,
+			err, was.Model)
 	}
 }
 

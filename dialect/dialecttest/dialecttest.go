@@ -1,5 +1,6 @@
-// Package dialecttest defines what a dialect.Dialect does, as a test suite that every implementation runs over what really
-// goes over the wire of its API. A failure says which rule is broken. Whoever adds an API reads it as the specification.
+// Package dialecttest defines what a dialect.Dialect does, as a test suite that every implementation runs
+// over what really goes over the wire of its API. A failure says which rule is broken. Whoever adds an API
+// reads it as the specification.
 package dialecttest
 
 import (

@@ -11,7 +11,9 @@ import (
 
 // request returns a request without a body.
 func request(method, path string) *http.Request {
-	return &http.Request{Method: method, URL: &url.URL{Scheme: "https", Host: "api.test", Path: path}, Header: http.Header{}}
+	return &http.Request{
+		Method: method, URL: &url.URL{Scheme: "https", Host: "api.test", Path: path}, Header: http.Header{},
+	}
 }
 
 // doors checks which requests are for what.

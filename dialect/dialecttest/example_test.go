@@ -22,7 +22,10 @@ func ExampleRun() {
 		Bodies:  map[string][]byte{"session": request},
 		Answers: map[string]dialecttest.Answer{"text": {Stream: streamed, Object: whole}},
 		Doors: []dialecttest.Door{
-			{Method: http.MethodPost, Path: "/v1/messages", Want: dialect.Door{Kind: dialect.Prompt, Name: "messages", Route: "/v1/messages"}},
+			{
+				Method: http.MethodPost, Path: "/v1/messages",
+				Want: dialect.Door{Kind: dialect.Prompt, Name: "messages", Route: "/v1/messages"},
+			},
 			{Method: http.MethodGet, Path: "/v1/models"}, // nothing is known about it
 		},
 		Refusals: []dialecttest.Refusal{{

@@ -15,8 +15,8 @@ var Default dialect.Dialect = anthropic.Dialect{}
 // dialects are all that there are. Of several that know a door the first counts.
 var dialects = []dialect.Dialect{Default}
 
-// Find returns the dialect that knows the door of a request, and the door. Where none does it returns Default and a door
-// of the kind dialect.Unknown.
+// Find returns the dialect that knows the door of a request, and the door. Where none does it returns Default
+// and a door of the kind dialect.Unknown.
 func Find(r *http.Request) (dialect.Dialect, dialect.Door) {
 	for _, d := range dialects {
 		if door := d.Door(r); door.Kind != dialect.Unknown {

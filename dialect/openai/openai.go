@@ -1,5 +1,5 @@
-// Package openai knows the doors of OpenAI's API, and how it refuses requests: enough to tell them from others. Decant does
-// not manage them.
+// Package openai knows the doors of OpenAI's API, and how it refuses requests: enough to tell them from
+// others. Decant does not manage them.
 package openai
 
 import (
@@ -23,7 +23,8 @@ func (API) About() dialect.About { return dialect.About{Provider: token.OpenAI} 
 // ownPaths are the beginnings of paths, below the version, that this API has and the Messages API has not. Doors that a
 // dialect manages must leave this list.
 var ownPaths = []string{
-	"assistants", "audio", "batches", "chat/completions", "completions", "conversations", "embeddings", "fine_tuning", "images",
+	"assistants", "audio", "batches", "chat/completions", "completions", "conversations", "embeddings",
+	"fine_tuning", "images",
 	"moderations", "realtime", "responses", "threads", "vector_stores",
 }
 
@@ -33,11 +34,12 @@ const accountHeader = "Chatgpt-Account-Id"
 // sharedPaths are paths that the Messages API has too, or may have; the key tells which API is meant.
 var sharedPaths = []string{"containers", "evals", "files", "models", "uploads", "videos"}
 
-// Door implements dialect.API. If such a request were forwarded, another provider would see a key that is not for it, and
-// could only answer that it knows no such path.
+// Door implements dialect.API. If such a request were forwarded, another provider would see a key that is not
+// for it, and could only answer that it knows no such path.
 func (API) Door(r *http.Request) dialect.Door {
 	path := unversioned(r.URL.Path)
-	if begins(path, ownPaths) || generates(r.URL.Path) || begins(path, sharedPaths) && hasKey(r.Header) || r.Header.Get(accountHeader) != "" {
+	if begins(path, ownPaths) || generates(r.URL.Path) || begins(path, sharedPaths) && hasKey(r.Header) ||
+		r.Header.Get(accountHeader) != "" {
 		return dialect.Door{Kind: dialect.Unmanaged, Name: "openai"}
 	}
 	return dialect.Door{}
@@ -60,8 +62,8 @@ func begins(path string, words []string) bool {
 	})
 }
 
-// generates reports whether a path ends at a door that generates text. What stands before does not
-// matter, because deployments and proxies have paths of their own.
+// generates reports whether a path ends at a door that generates text. The prefix does not matter, because
+// deployments and proxies have paths of their own.
 func generates(path string) bool {
 	for _, end := range []string{"/chat/completions", "/completions", "/responses", "/responses/compact", "/embeddings"} {
 		if strings.HasSuffix(strings.TrimSuffix(path, "/"), end) {

@@ -27,7 +27,9 @@ func TestDoor(t *testing.T) {
 		{"/v1/responsesX", key, false},
 		{"/", key, false},
 	} {
-		r := &http.Request{Method: http.MethodPost, URL: &url.URL{Path: c.path}, Header: http.Header{"Authorization": {c.key}}}
+		r := &http.Request{
+			Method: http.MethodPost, URL: &url.URL{Path: c.path}, Header: http.Header{"Authorization": {c.key}},
+		}
 		if got := (openai.API{}).Door(r).Kind == dialect.Unmanaged; got != c.known {
 			t.Errorf("%s with %q is of OpenAI's API: %t, want %t", c.path, c.key, got, c.known)
 		}

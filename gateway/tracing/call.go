@@ -20,7 +20,7 @@ type call struct {
 	span   trace.Span
 	begin  time.Time
 	first  time.Time // first byte of the answer's body
-	ended  time.Time // end of the body, or when nobody read on
+	ended  time.Time // end of the body, or of reading
 	stream bool
 }
 
@@ -164,7 +164,8 @@ func (q *Request) endCall(u *decant.Usage) {
 		c.span.SetAttributes(aiFirstChunk.Float64(c.first.Sub(c.begin).Seconds()))
 	}
 	if u != nil && u.Context() > 0 {
-		c.span.SetAttributes(aiInput.Int(u.Prompt()), aiOutput.Int(u.Output), aiCacheRead.Int(u.CacheRead), aiCacheWrite.Int(u.CacheWrite))
+		c.span.SetAttributes(aiInput.Int(u.Prompt()), aiOutput.Int(u.Output), aiCacheRead.Int(u.CacheRead),
+			aiCacheWrite.Int(u.CacheWrite))
 	}
 	if c.ended.IsZero() {
 		c.ended = time.Now()

@@ -26,7 +26,7 @@ func (c carrier) Get(name string) string {
 	return ""
 }
 
-// Keys returns nothing, because nobody asks for them.
+// Keys returns nothing, because no propagator here uses it.
 func (carrier) Keys() []string { return nil }
 
 // remote returns ctx with the trace that the client's headers name. If they name none, or cannot be read, it returns

@@ -8,7 +8,7 @@ import (
 // names is the form of models' names. Bedrock has the longest.
 var names = lazyregexp.New(`^[A-Za-z][A-Za-z0-9._:/@\[\]-]{0,127}$`)
 
-// unknown stands for a value that must not be shown.
+// unknown replaces a value that must not be shown.
 const unknown = "_OTHER"
 
 // modelName returns the name of a model for spans. A client may write anything there, so a value that does not look

@@ -29,7 +29,8 @@ func (q *quiet) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error
 	case err != nil:
 		q.lost += len(spans)
 		if !q.failed {
-			q.log.Warn("traces cannot be sent; requests are not affected, and this is said once until it works again", "error", secret.Mask(err.Error()))
+			q.log.Warn("traces cannot be sent; requests are not affected, and this is said once until it works again",
+				"error", secret.Mask(err.Error()))
 		}
 	case q.failed:
 		q.log.Info("traces are sent again", "lost", q.lost)

@@ -21,14 +21,14 @@ type Request struct {
 	door     dialect.Door
 	prepared *engine.Prepared // nil: nothing was managed
 	model    string
-	call     *call // to the upstream, the last of them; nil: there was none
+	call     *call // the last call to the upstream, or nil
 	tries    int
 }
 
 var _ transport.Watcher = (*Request)(nil)
 
-// Begin begins the span of a request. Its id is the one that the answer carries. The returned context is for the work on
-// the request.
+// Begin begins the span of a request. Its id is the one that the answer carries. The returned context is for
+// the work on the request.
 func (t *Tracing) Begin(ctx context.Context, r *http.Request, id string, api dialect.API, door dialect.Door) (context.Context, *Request) {
 	if t == nil {
 		return ctx, nil
@@ -42,7 +42,8 @@ func (t *Tracing) Begin(ctx context.Context, r *http.Request, id string, api dia
 	if !span.IsRecording() {
 		return ctx, q
 	}
-	span.SetAttributes(httpMethod.String(methodOf(r)), urlScheme.String(schemeOf(r)), protocolVersion.String(protocolOf(r)), requestID.String(id))
+	span.SetAttributes(httpMethod.String(methodOf(r)), urlScheme.String(schemeOf(r)),
+		protocolVersion.String(protocolOf(r)), requestID.String(id))
 	if door.Route != "" {
 		span.SetAttributes(httpRoute.String(door.Route))
 	}
@@ -84,7 +85,8 @@ func (q *Request) Prepared(p *engine.Prepared, model func() string) {
 
 // methods are the methods of HTTP. Other methods are a client's own words and are not shown.
 var methods = []string{
-	http.MethodConnect, http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPatch, http.MethodPost,
+	http.MethodConnect, http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodOptions,
+	http.MethodPatch, http.MethodPost,
 	http.MethodPut, http.MethodTrace,
 }
 

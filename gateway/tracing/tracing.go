@@ -101,7 +101,8 @@ func (t *Tracing) Close(ctx context.Context) {
 	if t == nil {
 		return
 	}
-	err := errors.Join(t.provider.Shutdown(ctx), t.batches.Shutdown(ctx)) // the provider leaves the batches running if its time is over
+	// the provider leaves the batches running if its time is over
+	err := errors.Join(t.provider.Shutdown(ctx), t.batches.Shutdown(ctx))
 	if err != nil {
 		t.opts.Logger.Warn("not all traces were sent before the end", "error", err.Error())
 	}

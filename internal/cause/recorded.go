@@ -36,9 +36,10 @@ func Recorded(c *decant.Conversation) (out []Request) {
 	return out
 }
 
-// restarted names the cause of requests that read nothing although everything should have been there, at what the user said. An agent that
-// is started again, or that puts the time into its system prompt with each turn, has another beginning; a provider that loses
-// entries loses them in the middle of a turn as well. So the beginning is taken to have changed where that hardly ever happens there.
+// restarted names the cause of requests that read nothing although everything should have been there, at what
+// the user said. An agent that is started again, or that puts the time into its system prompt with each turn,
+// has another beginning; a provider that loses entries loses them in the middle of a turn as well. So the
+// beginning is taken to have changed where that hardly ever happens there.
 func restarted(rs []Request) {
 	turns, loops, lost, strays := 0, 0, 0, 0
 	for i := range rs {
@@ -59,7 +60,8 @@ func restarted(rs []Request) {
 	}
 }
 
-// It takes several such requests to tell, and the share of them among those that a user began must be so many times that among the others.
+// It takes several such requests to tell, and the share of them among those that a user began must be so many
+// times that among the others.
 const (
 	leastRestarts = 3
 	mostStray     = 20
@@ -182,8 +184,8 @@ func (r *recording) edit(u *decant.Usage) string {
 	return ""
 }
 
-// renewed says how the usage shows that system prompt, tools or settings changed: something was read, but less than the first
-// request left behind its first words, while that should still have been there.
+// renewed says how the usage shows that system prompt, tools or settings changed: something was read, but
+// less than the first request left behind its first words, while that should still have been there.
 func (r *recording) renewed(u *decant.Usage) string {
 	if u.CacheRead > 0 && u.CacheRead < r.first {
 		return fmt.Sprintf("behind token %d", u.CacheRead)

@@ -2,8 +2,8 @@ package cost
 
 import "time"
 
-// What the Messages API's prompt cache does (docs/reference/anthropic.md, "The prompt cache"). These numbers stand here and
-// nowhere else; the sandbox has its own on purpose, because it checks them.
+// What the Messages API's prompt cache does (docs/reference/anthropic.md, "The prompt cache"). These numbers
+// are here and nowhere else; the sandbox has its own on purpose, because it checks them.
 const (
 	LookBack    = 20 // blocks that a lookup covers from each marker, which counts as one
 	MostMarkers = 4  // of one request
@@ -12,7 +12,8 @@ const (
 	LongLife  = time.Hour       // of one whose marker says "1h"
 )
 
-// LifeOf returns how long an entry lives whose marker asks for a lifetime: "", "5m" or "1h". There is no entry for none.
+// LifeOf returns how long an entry lives whose marker asks for a lifetime: "", "5m" or "1h". There is no
+// entry for none.
 func LifeOf(lifetime string) time.Duration {
 	switch lifetime {
 	case "":

@@ -10,7 +10,7 @@ import (
 //
 // A request is taken to find nothing in the cache when its model or its fixed part is another one than
 // before, or when the lifetime that its markers asked for is over; and to find nothing ever where no marker
-// stands behind the messages. Each of these holds until a report says otherwise: clients change something on
+// is behind the messages. Each of these holds until a report says otherwise: clients change something on
 // every request that the provider does not count, caches live longer than they have to, and some providers
 // keep prompts unasked.
 type Belief struct {
@@ -56,7 +56,7 @@ func Testify(left, fixed, read int) Testimony {
 // A Moment is how a request stood to the one before.
 type Moment struct {
 	Changed bool          // it names another model, or has another fixed part
-	Asked   bool          // a cache marker stands behind its messages
+	Asked   bool          // a cache marker is behind its messages
 	Pause   time.Duration // since the request before
 	Life    time.Duration // that the markers behind the messages ask for
 }
@@ -64,7 +64,7 @@ type Moment struct {
 // Learn returns the belief after a report about a request at a moment.
 func (b Belief) Learn(m Moment, t Testimony) Belief {
 	if !m.Changed {
-		b.Untried = false // a change that lasts is none that comes with every request
+		b.Untried = false // a change that lasts does not come with every request
 	}
 	pause := int(m.Pause / time.Second)
 	switch t {

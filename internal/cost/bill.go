@@ -64,7 +64,7 @@ func Of(m token.Model, u decant.Usage, t Terms) Bill {
 	return b
 }
 
-// part returns the price of n tokens, and notes them as unknown when there is none.
+// part returns the price of n tokens, and notes them as unknown without a price.
 func (b *Bill) part(n int, r token.Rate) float64 {
 	if n <= 0 {
 		return 0

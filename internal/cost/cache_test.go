@@ -37,7 +37,8 @@ func after(d time.Duration, blocks []cost.Block) cost.Request {
 	return cost.Request{At: day.Add(d), Blocks: blocks}
 }
 
-// Each case gives the usage of the last request (docs/reference/anthropic.md, "The prompt cache", and docs/reference/openai.md, "The prompt cache").
+// Each case gives the usage of the last request (docs/reference/anthropic.md, "The prompt cache", and
+// docs/reference/openai.md, "The prompt cache").
 func TestCache(t *testing.T) {
 	const sonnet = "claude-sonnet-4-6" // least prefix 1,024
 	base := many(0, 10, "5m")
@@ -48,9 +49,15 @@ func TestCache(t *testing.T) {
 		want  decant.Usage
 	}{
 		{"FirstRequestWrites", sonnet, []cost.Request{after(0, base)}, decant.Usage{CacheWrite: 10_000}},
-		{"NoMarkerNoCache", sonnet, []cost.Request{after(0, many(0, 10, "")), after(1, many(0, 10, ""))}, decant.Usage{Input: 10_000}},
+		{
+			"NoMarkerNoCache", sonnet, []cost.Request{after(0, many(0, 10, "")), after(1, many(0, 10, ""))},
+			decant.Usage{Input: 10_000},
+		},
 		{"SameAgainReads", sonnet, []cost.Request{after(0, base), after(time.Minute, base)}, decant.Usage{CacheRead: 10_000}},
-		{"AfterTheMarkerIsInput", sonnet, []cost.Request{after(0, join(base, many(10, 2, "")))}, decant.Usage{CacheWrite: 10_000, Input: 2000}},
+		{
+			"AfterTheMarkerIsInput", sonnet, []cost.Request{after(0, join(base, many(10, 2, "")))},
+			decant.Usage{CacheWrite: 10_000, Input: 2000},
+		},
 		{
 			"GrowingReadsAndWrites", sonnet,
 			[]cost.Request{after(0, base), after(time.Minute, join(many(0, 10, ""), many(10, 3, "5m")))},
@@ -73,12 +80,26 @@ func TestCache(t *testing.T) {
 		},
 		{
 			"ChangeInTheMiddleLosesWhatFollows", sonnet,
-			[]cost.Request{after(0, join(many(0, 5, "5m"), many(5, 5, "5m"))), after(time.Minute, join(many(0, 5, "5m"), many(90, 1, ""), many(6, 4, "5m")))},
+			[]cost.Request{
+				after(0, join(many(0, 5, "5m"), many(5, 5, "5m"))),
+				after(time.Minute, join(many(0, 5, "5m"), many(90, 1, ""), many(6, 4, "5m"))),
+			},
 			decant.Usage{CacheRead: 5000, CacheWrite: 5000},
 		},
-		{"FiveMinutesAreOver", sonnet, []cost.Request{after(0, base), after(5*time.Minute, base)}, decant.Usage{CacheWrite: 10_000}},
-		{"AHitRefreshes", sonnet, []cost.Request{after(0, base), after(4*time.Minute, base), after(8*time.Minute, base)}, decant.Usage{CacheRead: 10_000}},
-		{"HourEntryLivesOn", sonnet, []cost.Request{after(0, many(0, 10, "1h")), after(59*time.Minute, many(0, 10, "1h"))}, decant.Usage{CacheRead: 10_000}},
+		{
+			"FiveMinutesAreOver", sonnet, []cost.Request{after(0, base), after(5*time.Minute, base)},
+			decant.Usage{CacheWrite: 10_000},
+		},
+		{
+			"AHitRefreshes", sonnet,
+			[]cost.Request{after(0, base), after(4*time.Minute, base), after(8*time.Minute, base)},
+			decant.Usage{CacheRead: 10_000},
+		},
+		{
+			"HourEntryLivesOn", sonnet,
+			[]cost.Request{after(0, many(0, 10, "1h")), after(59*time.Minute, many(0, 10, "1h"))},
+			decant.Usage{CacheRead: 10_000},
+		},
 		{
 			"TwoLifetimes", sonnet,
 			[]cost.Request{after(0, join(many(0, 4, "1h"), many(4, 3, "5m"), many(7, 1, "")))},
@@ -86,14 +107,36 @@ func TestCache(t *testing.T) {
 		},
 		{
 			"OnlyTheHourEntryIsLeft", sonnet,
-			[]cost.Request{after(0, join(many(0, 4, "1h"), many(4, 3, "5m"))), after(30*time.Minute, join(many(0, 4, "1h"), many(4, 3, "5m")))},
+			[]cost.Request{
+				after(0, join(many(0, 4, "1h"), many(4, 3, "5m"))),
+				after(30*time.Minute, join(many(0, 4, "1h"), many(4, 3, "5m"))),
+			},
 			decant.Usage{CacheRead: 4000, CacheWrite: 3000},
 		},
-		{"TooSmallIsSilentlyPlain", "claude-opus-4-6", []cost.Request{after(0, many(0, 4, "5m")), after(1, many(0, 4, "5m"))}, decant.Usage{Input: 4000}},
-		{"OpenAINeedsNoMarker", "gpt-6-sol", []cost.Request{after(0, many(0, 10, "")), after(time.Minute, join(many(0, 10, ""), many(10, 3, "")))}, decant.Usage{CacheRead: 10_000, CacheWrite: 3000}},
-		{"OpenAIFreeWritesAreInput", "gpt-5", []cost.Request{after(0, many(0, 10, "")), after(time.Minute, join(many(0, 10, ""), many(10, 3, "")))}, decant.Usage{CacheRead: 10_000, Input: 3000}},
-		{"OpenAIFindsPartOfAPrompt", "gpt-6-sol", []cost.Request{after(0, many(0, 10, "")), after(time.Minute, join(many(0, 4, ""), many(50, 2, "")))}, decant.Usage{CacheRead: 4000, CacheWrite: 2000}},
-		{"OpenAIMinimum", "gpt-6-sol", []cost.Request{after(0, many(0, 1, "")), after(time.Minute, many(0, 1, ""))}, decant.Usage{Input: 1000}},
+		{
+			"TooSmallIsSilentlyPlain", "claude-opus-4-6",
+			[]cost.Request{after(0, many(0, 4, "5m")), after(1, many(0, 4, "5m"))}, decant.Usage{Input: 4000},
+		},
+		{
+			"OpenAINeedsNoMarker", "gpt-6-sol",
+			[]cost.Request{after(0, many(0, 10, "")), after(time.Minute, join(many(0, 10, ""), many(10, 3, "")))},
+			decant.Usage{CacheRead: 10_000, CacheWrite: 3000},
+		},
+		{
+			"OpenAIFreeWritesAreInput", "gpt-5",
+			[]cost.Request{after(0, many(0, 10, "")), after(time.Minute, join(many(0, 10, ""), many(10, 3, "")))},
+			decant.Usage{CacheRead: 10_000, Input: 3000},
+		},
+		{
+			"OpenAIFindsPartOfAPrompt", "gpt-6-sol",
+			[]cost.Request{after(0, many(0, 10, "")), after(time.Minute, join(many(0, 4, ""), many(50, 2, "")))},
+			decant.Usage{CacheRead: 4000, CacheWrite: 2000},
+		},
+		{
+			"OpenAIMinimum", "gpt-6-sol",
+			[]cost.Request{after(0, many(0, 1, "")), after(time.Minute, many(0, 1, ""))},
+			decant.Usage{Input: 1000},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

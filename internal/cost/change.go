@@ -12,8 +12,8 @@ import (
 type Change struct {
 	Prompt int     // before the change
 	Freed  int     // S: less in every later prompt
-	Behind int     // L: what remains behind the first thing that changes, and is written anew
-	Cold   bool    // the cache has expired: everything is written anew in any case
+	Behind int     // L: the rest behind the first change, which is written again
+	Cold   bool    // the cache has expired: everything is written again in any case
 	Plain  bool    // nothing is cached: everything is paid in full in any case
 	Hour   bool    // the conversation's cache entries live for an hour
 	OwnUSD float64 // our own model calls

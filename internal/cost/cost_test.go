@@ -42,13 +42,22 @@ func TestOf(t *testing.T) {
 			cost.Bill{Input: 0.005, CacheRead: 0.005, Write5m: 0.0125, Write1h: 0.01, Output: 0.0125},
 		},
 		{"LongTier", "claude-haiku-5-5", million, cost.Terms{At: day}, cost.Bill{Input: 0.5, Long: true}},
-		{"TierCountsTheWholePrompt", "claude-haiku-5-5", decant.Usage{Input: 1, CacheRead: 100_000}, cost.Terms{At: day}, cost.Bill{Input: 0.5e-6, CacheRead: 0.005, Long: true}},
-		{"JustBelowTheTier", "claude-haiku-5-5", decant.Usage{CacheRead: 100_000}, cost.Terms{At: day}, cost.Bill{CacheRead: 0.001}},
+		{
+			"TierCountsTheWholePrompt", "claude-haiku-5-5", decant.Usage{Input: 1, CacheRead: 100_000},
+			cost.Terms{At: day}, cost.Bill{Input: 0.5e-6, CacheRead: 0.005, Long: true},
+		},
+		{
+			"JustBelowTheTier", "claude-haiku-5-5", decant.Usage{CacheRead: 100_000}, cost.Terms{At: day},
+			cost.Bill{CacheRead: 0.001},
+		},
 		{"Batch", "claude-opus-4-6", million, cost.Terms{At: day, Batch: true}, cost.Bill{Input: 2.5}},
 		{"Fast", "claude-opus-5", million, cost.Terms{At: day, Fast: true}, cost.Bill{Input: 10}},
 		{"NoFastMode", "claude-opus-4-6", million, cost.Terms{At: day, Fast: true}, cost.Bill{Unknown: 1e6}},
 		{"NextPriceRow", "gemini-4-argon", million, cost.Terms{At: day.AddDate(0, 1, 0)}, cost.Bill{Input: 4}},
-		{"EndedPriceRow", "gpt-5.6-sol", million, cost.Terms{At: day.AddDate(0, 1, 0)}, cost.Bill{Input: 8, Stale: true, Long: true}},
+		{
+			"EndedPriceRow", "gpt-5.6-sol", million, cost.Terms{At: day.AddDate(0, 1, 0)},
+			cost.Bill{Input: 8, Stale: true, Long: true},
+		},
 		{"FreeWrites", "gpt-5", decant.Usage{CacheWrite: 5000}, cost.Terms{At: day}, cost.Bill{}},
 		{"UnknownReadPrice", "gpt-5.4-nano", decant.Usage{CacheRead: 7}, cost.Terms{At: day}, cost.Bill{Unknown: 7}},
 		{"UnknownModel", "nobody", decant.Usage{Input: 10, Output: 5}, cost.Terms{At: day}, cost.Bill{Unknown: 15}},
@@ -68,7 +77,10 @@ func TestOf(t *testing.T) {
 
 func drawUsage(t *rapid.T) decant.Usage {
 	n := rapid.IntRange(0, 300_000)
-	u := decant.Usage{Input: n.Draw(t, "input"), CacheRead: n.Draw(t, "read"), CacheWrite: n.Draw(t, "write"), Output: n.Draw(t, "output")}
+	u := decant.Usage{
+		Input: n.Draw(t, "input"), CacheRead: n.Draw(t, "read"), CacheWrite: n.Draw(t, "write"),
+		Output: n.Draw(t, "output"),
+	}
 	u.Write1h = rapid.IntRange(0, u.CacheWrite).Draw(t, "write1h")
 	return u
 }
@@ -92,7 +104,9 @@ func TestBreakEvenIsElevenAndAHalf(t *testing.T) {
 	m := model(t, "claude-opus-4-6")
 	c := cost.Change{Prompt: 100_000, Freed: 10_000, Behind: 40_000}
 	p, ok := c.Price(m, day)
-	want := decant.Price{Saved: 10_000, CacheLost: 40_000, CostUSD: 40_000 * 5.75e-6, SaveUSD: 10_000 * 0.5e-6, BreakEven: 46}
+	want := decant.Price{
+		Saved: 10_000, CacheLost: 40_000, CostUSD: 40_000 * 5.75e-6, SaveUSD: 10_000 * 0.5e-6, BreakEven: 46,
+	}
 	if diff := cmp.Diff(want, p, cmp.Comparer(near)); diff != "" || !ok {
 		t.Errorf("known %v (-want +got):\n%s", ok, diff)
 	}
@@ -106,11 +120,17 @@ func TestChangePrice(t *testing.T) {
 		even  int
 		known bool
 	}{
-		{"ColdCacheIsFree", "claude-opus-4-6", cost.Change{Prompt: 100_000, Freed: 1000, Behind: 90_000, Cold: true}, 0, true},
+		{
+			"ColdCacheIsFree", "claude-opus-4-6",
+			cost.Change{Prompt: 100_000, Freed: 1000, Behind: 90_000, Cold: true}, 0, true,
+		},
 		{"NothingBehind", "claude-opus-4-6", cost.Change{Prompt: 100_000, Freed: 1000}, 0, true},
 		{"NothingFreed", "claude-opus-4-6", cost.Change{Prompt: 100_000, Behind: 1000}, -1, true},
 		{"Grows", "claude-opus-4-6", cost.Change{Prompt: 100_000, Freed: -50, Behind: 1000}, -1, true},
-		{"HourEntriesCostMore", "claude-opus-4-6", cost.Change{Prompt: 100_000, Freed: 10_000, Behind: 10_000, Hour: true}, 19, true},
+		{
+			"HourEntriesCostMore", "claude-opus-4-6",
+			cost.Change{Prompt: 100_000, Freed: 10_000, Behind: 10_000, Hour: true}, 19, true,
+		},
 		{"CheapReads", "claude-opus-5-5", cost.Change{Prompt: 100_000, Freed: 10_000, Behind: 10_000}, 24, true},
 		{"OwnCall", "claude-opus-4-6", cost.Change{Prompt: 100_000, Freed: 10_000, OwnUSD: 0.05}, 10, true},
 		{"FreeWritesAreBilledAsInput", "gpt-5", cost.Change{Prompt: 100_000, Freed: 10_000, Behind: 10_000}, 9, true},

@@ -11,9 +11,10 @@ import (
 // shortly before its cache entry expires, so that the next request reads it instead of writing it again. The zero
 // value has seen nothing. Amounts are in US dollars.
 //
-// In one pause it spends at most what losing the entry would cost, as who rents skis until they could have been bought. That
-// is at most twice what somebody pays who knows how long the pause lasts, unless the second limit ends it before. Over the
-// conversation it spends no more than [KeepWarmShare] of what the requests have cost so far, and what it has saved. So at any moment
+// In one pause it spends at most what losing the entry would cost, as who rents skis until they could have
+// been bought. That is at most twice what somebody pays who knows how long the pause lasts, unless the second
+// limit ends it before. Over the conversation it spends no more than [KeepWarmShare] of what the requests
+// have cost so far, and what it has saved. So at any moment
 //
 //	with = without + Spent - Saved <= without + KeepWarmShare * Paid <= (1 + KeepWarmShare) * without,
 //

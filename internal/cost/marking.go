@@ -1,17 +1,19 @@
 package cost
 
-// A Marking decides online whether cache markers are added to the next request of a client that sets none behind its messages.
-// What is written to the cache costs more than plain input, and brings nothing if nobody reads it in time. The zero value
-// has seen nothing. Amounts are in US dollars.
+// A Marking decides online whether cache markers are added to the next request of a client that sets none
+// behind its messages. What is written to the cache costs more than plain input, and brings nothing if nobody
+// reads it in time. The zero value has seen nothing. Amounts are in US dollars.
 //
-// It takes two marked requests in a row to see whether the second reads what the first has left: that is a try. A try begins if what
-// markers have lost so far, and what it could lose, is at most [MarkingShare] of what requests would have cost without them.
-// It goes on for as long as requests read, or as the same holds for one more. So while prompts grow
+// It takes two marked requests in a row to see whether the second reads what the first has left: that is a
+// try. A try begins if what markers have lost so far, and what it could lose, is at most [MarkingShare] of
+// what requests would have cost without them. It goes on for as long as requests read, or as the same holds
+// for one more. So while prompts grow
 //
 //	with <= (1 + MarkingShare) * without + what writing the two largest prompts costs beyond sending them,
 //
-// whatever the client does, as long as its requests come one after the other. A client whose beginning changes with each request, or
-// who comes back only when the cache is cold, is marked a few times in a hundred requests.
+// whatever the client does, as long as its requests come one after the other. A client whose beginning
+// changes with each request, or who comes back only when the cache is cold, is marked a few times in a
+// hundred requests.
 type Marking struct {
 	Plain float64 // for requests so far, as they would have cost without added markers
 	Lost  float64 // by added markers so far; below 0: they have saved

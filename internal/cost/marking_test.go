@@ -8,8 +8,8 @@ import (
 	"github.com/decantdev/decant/internal/cost"
 )
 
-// answer plays a request of so many tokens whose cache holds some, at a dollar for a token, a quarter more for one that is written
-// and a tenth for one that is read.
+// answer plays a request of so many tokens whose cache holds some, at a dollar for a token, a quarter more
+// for one that is written and a tenth for one that is read.
 func answer(m *cost.Marking, size, cached int) (paid float64) {
 	r := cost.Marked{Plain: float64(size), Paid: float64(size), Risk: 0.25 * float64(size), Size: size, Added: m.Marks()}
 	if r.Added {
@@ -20,8 +20,8 @@ func answer(m *cost.Marking, size, cached int) (paid float64) {
 	return r.Paid
 }
 
-// Whatever a client does whose prompts grow, added markers cost at most a fiftieth of what its requests would have cost, and what
-// writing two of them costs too much.
+// Whatever a client does whose prompts grow, added markers cost at most a fiftieth of what its requests would
+// have cost, and what writing two of them costs too much.
 func TestMarkingIsBounded(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var m cost.Marking

@@ -19,8 +19,8 @@ type Paid struct {
 // the day on which it was made, those of the newest row where no day is recorded. models finds the model of
 // an id; an answer that names none is taken to come from the model of c.
 //
-// Clients note the usage of an answer as it begins, so that many a recorded output is too small: what
-// the text of the answer counts stands in its place where it is more.
+// Clients note the usage of an answer as it begins, so that many a recorded output is too small: what the
+// size of the answer's text replaces it if it is larger.
 func PaidFor(c *decant.Conversation, models func(id string) token.Model) Paid {
 	var out Paid
 	seen := map[string]bool{}

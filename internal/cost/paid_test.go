@@ -16,7 +16,10 @@ import (
 // What was paid is the sum of the recorded usage, each answer once, by the model that gave it.
 func TestPaidFor(t *testing.T) {
 	answer := func(id, model string, u *decant.Usage, text string) decant.Message {
-		return decant.Message{ID: id, Role: decant.RoleAssistant, Model: model, Time: day, Usage: u, Blocks: []decant.Block{{Kind: decant.KindText, Content: decant.Text(text)}}}
+		return decant.Message{
+			ID: id, Role: decant.RoleAssistant, Model: model, Time: day, Usage: u,
+			Blocks: []decant.Block{{Kind: decant.KindText, Content: decant.Text(text)}},
+		}
 	}
 	u := &decant.Usage{Input: 10, CacheRead: 90_000, CacheWrite: 2000, Write1h: 1500, Output: 400}
 	c := &decant.Conversation{Model: "claude-opus-4-6", Messages: []decant.Message{
@@ -46,7 +49,10 @@ func TestPaidFor(t *testing.T) {
 // Clients note the usage of an answer as it begins: its text is the better witness where it counts more.
 func TestAnswered(t *testing.T) {
 	e := token.For(model(t, "claude-opus-4-6"))
-	m := decant.Message{Usage: &decant.Usage{Output: 3}, Blocks: []decant.Block{{Kind: decant.KindText, Content: decant.Text(strings.Repeat("word ", 400))}}}
+	m := decant.Message{
+		Usage:  &decant.Usage{Output: 3},
+		Blocks: []decant.Block{{Kind: decant.KindText, Content: decant.Text(strings.Repeat("word ", 400))}},
+	}
 	if n := cost.Answered(&m, e); n < 300 || n > 600 {
 		t.Errorf("%d tokens for 400 words, of which 3 were recorded", n)
 	}

@@ -8,9 +8,9 @@ import (
 )
 
 // A Reach is how much of a view's messages the provider keeps, and for how long. The rule is one for the
-// planner, the ledger and the price of a plan: what stands before the last cache marker is kept, each part
-// as long as its own marker asks for; what stands behind it is paid in full each time. Reports overrule it
-// (see Belief).
+// planner, the ledger and the price of a plan: everything before the last cache marker is kept, each part as
+// long as its own marker asks for; everything behind it is paid in full each time. Reports overrule it (see
+// Belief).
 type Reach struct {
 	Life    time.Duration // of the part that is kept; 0: nothing is
 	Hour    bool          // it is written at the price of an hour
@@ -106,7 +106,7 @@ func ReachOf(view *decant.Conversation, idle time.Duration, belief Belief) Reach
 	return cold
 }
 
-// LongestLife returns the longest life that a marker of a request asks for, 0 when there is none.
+// LongestLife returns the longest life that a marker of a request asks for, or 0.
 func LongestLife(c *decant.Conversation) (out time.Duration) {
 	eachMarker(c, func(life string) { out = max(out, LifeOf(life)) })
 	return out

@@ -8,8 +8,8 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// A Mark is a cache marker in a prompt. All that stands before it is kept for a while; what stands behind
-// the last one is paid in full with every request.
+// A Mark is a cache marker in a prompt. Everything before it is kept for a while; what stands behind the last
+// one is paid in full with every request.
 type Mark struct {
 	End  int `json:"end"`  // tokens of the prompt up to it, the marked block included
 	Life int `json:"life"` // how long its entry is kept, in seconds
@@ -28,7 +28,7 @@ type Prompt struct {
 }
 
 // Billed returns the usage of a request of whose prompt so many tokens are read from the cache, Output left
-// out. What stands behind the last marker is neither read nor written.
+// out. Blocks behind the last marker are neither read nor written.
 func (p *Prompt) Billed(read int) decant.Usage {
 	if p.Unasked {
 		read = max(0, min(read, p.Tokens))
@@ -48,7 +48,7 @@ func (p *Prompt) Billed(read int) decant.Usage {
 }
 
 // Missed reports whether a request that read so many tokens has not even found its own system prompt and
-// tools in the cache, although a marker stands behind them.
+// tools in the cache, although a marker is behind them.
 func (p *Prompt) Missed(read int) bool {
 	fixed := 0
 	for _, m := range p.Marks {
@@ -95,7 +95,7 @@ func (s *Shadow) Left(p *Prompt, at time.Time, alive bool) (n int) {
 }
 
 // Life returns for how long the messages of the request before are kept: what the last marker behind the
-// fixed part asked for, 0 when there was none.
+// fixed part asked for, or 0.
 func (s *Shadow) Life() (life time.Duration) {
 	for _, m := range s.Marks {
 		if m.End > s.Fixed {

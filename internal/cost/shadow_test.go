@@ -35,14 +35,37 @@ func TestShadow(t *testing.T) {
 		{"FirstRequestIsWritten", cost.Shadow{}, 0, next(minutes), false, decant.Usage{CacheWrite: 1500}},
 		{"WhatWasThereIsRead", before, time.Minute, next(minutes), false, decant.Usage{CacheRead: 1000, CacheWrite: 500}},
 		{"ColdAfterFiveMinutes", before, 5 * time.Minute, next(minutes), false, decant.Usage{CacheWrite: 1500}},
-		{"UnlessReportsSayOtherwise", before, 6 * time.Minute, next(minutes), true, decant.Usage{CacheRead: 1000, CacheWrite: 500}},
-		{"EachPartAsLongAsItsMarkerSays", longSystem, 10 * time.Minute, next(hour), false, decant.Usage{CacheRead: 300, CacheWrite: 1200}},
+		{
+			"UnlessReportsSayOtherwise", before, 6 * time.Minute, next(minutes), true,
+			decant.Usage{CacheRead: 1000, CacheWrite: 500},
+		},
+		{
+			"EachPartAsLongAsItsMarkerSays", longSystem, 10 * time.Minute, next(hour), false,
+			decant.Usage{CacheRead: 300, CacheWrite: 1200},
+		},
 		{"AnHourIsWrittenAtItsPrice", cost.Shadow{}, 0, next(hour), false, decant.Usage{CacheWrite: 1500, Write1h: 300}},
-		{"AnotherBeginningIsNotRead", before, time.Second, cost.Prompt{Tokens: 1500, Marks: next(minutes).Marks}, false, decant.Usage{CacheWrite: 1500}},
-		{"BehindTheLastMarkerIsInput", onlySystem, time.Second, cost.Prompt{Tokens: 1500, Same: 1500, Marks: []cost.Mark{system}}, false, decant.Usage{CacheRead: 300, Input: 1200}},
-		{"WithoutMarkersIsInput", before, time.Second, cost.Prompt{Tokens: 1500, Same: 1500}, false, decant.Usage{Input: 1500}},
-		{"TooSmallIsInput", before, time.Second, cost.Prompt{Tokens: 1500, Same: 1500, Marks: []cost.Mark{end}, Least: 1024}, false, decant.Usage{Input: 1500}},
-		{"KeptUnaskedIsNotWritten", unasked, time.Hour, cost.Prompt{Tokens: 1500, Same: 1500, Unasked: true}, true, decant.Usage{CacheRead: 1000, Input: 500}},
+		{
+			"AnotherBeginningIsNotRead", before, time.Second,
+			cost.Prompt{Tokens: 1500, Marks: next(minutes).Marks}, false, decant.Usage{CacheWrite: 1500},
+		},
+		{
+			"BehindTheLastMarkerIsInput", onlySystem, time.Second,
+			cost.Prompt{Tokens: 1500, Same: 1500, Marks: []cost.Mark{system}}, false,
+			decant.Usage{CacheRead: 300, Input: 1200},
+		},
+		{
+			"WithoutMarkersIsInput", before, time.Second, cost.Prompt{Tokens: 1500, Same: 1500}, false,
+			decant.Usage{Input: 1500},
+		},
+		{
+			"TooSmallIsInput", before, time.Second,
+			cost.Prompt{Tokens: 1500, Same: 1500, Marks: []cost.Mark{end}, Least: 1024}, false,
+			decant.Usage{Input: 1500},
+		},
+		{
+			"KeptUnaskedIsNotWritten", unasked, time.Hour, cost.Prompt{Tokens: 1500, Same: 1500, Unasked: true},
+			true, decant.Usage{CacheRead: 1000, Input: 500},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -75,7 +98,10 @@ func TestShadowAgreesWithTheCache(t *testing.T) {
 			blocks = append(blocks, block(string(rune('a'+i)), n, end))
 			tokens += n
 			want := c.Send(cost.Request{At: at, Blocks: blocks})
-			p := cost.Prompt{Tokens: tokens, Same: tokens, Least: m.MinCache, Marks: []cost.Mark{{End: size, Life: lives[system]}}}
+			p := cost.Prompt{
+				Tokens: tokens, Same: tokens, Least: m.MinCache,
+				Marks: []cost.Mark{{End: size, Life: lives[system]}},
+			}
 			if end != "" {
 				p.Marks = append(p.Marks, cost.Mark{End: tokens, Life: lives[end]})
 			}

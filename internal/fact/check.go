@@ -18,9 +18,9 @@ type Result struct {
 	Missing []decant.Fact               // in the order of the facts
 }
 
-// Check says which of the facts text still has. Facts that have to be repeated exactly must stand in it
-// letter by letter; of an instruction, a decision or an open item most words must stand together, with all
-// of its names, numbers and negations. What it has not come to when ctx is done counts as missing.
+// Check reports which of the facts text still has. Exact facts must be in it letter by letter. Of an
+// instruction, a decision or an open item most words must be close together, with all of its names, numbers
+// and negations. What it has not come to when ctx is done counts as missing.
 func Check(ctx context.Context, facts []decant.Fact, text string) Result {
 	c := newChecker(facts, text)
 	r := Result{Score: 1, ByKind: map[decant.FactKind]float64{}}
@@ -99,7 +99,7 @@ func (c *checker) has(f decant.Fact) bool {
 	return c.hasWord(f.Text)
 }
 
-// hasWord reports whether w stands in the text and is no part of a longer word.
+// hasWord reports whether the text has w as a whole word.
 func (c *checker) hasWord(w string) bool {
 	for at := range c.find.Places(w) {
 		if isWord(c.text, at, at+len(w)) {
@@ -109,8 +109,8 @@ func (c *checker) hasWord(w string) bool {
 	return false
 }
 
-// enough is the share of a sentence's words that must stand within three lines, beside all of its names,
-// numbers and negations.
+// enough is the share of a sentence's words that must be within three lines, beside all of its names, numbers
+// and negations.
 const enough = .7
 
 // says reports whether three lines of the text say what the sentence says: most of its words, and all that
@@ -181,7 +181,10 @@ func pair(s string, yield func(string)) int {
 }
 
 // negations are the words that turn a sentence into its opposite.
-var negations = []string{"not", "never", "no", "none", "don't", "dont", "doesn't", "can't", "cannot", "mustn't", "shouldn't", "won't", "without", "avoid", "nicht", "nie", "kein", "keine", "jamais", "nunca"}
+var negations = []string{
+	"not", "never", "no", "none", "don't", "dont", "doesn't", "can't", "cannot", "mustn't", "shouldn't",
+	"won't", "without", "avoid", "nicht", "nie", "kein", "keine", "jamais", "nunca",
+}
 
 // negates counts the negations in a text in small letters.
 func negates(low string) (n int) {
@@ -219,7 +222,7 @@ func hasNames(text, sentence string) bool {
 	return true
 }
 
-// hasWord reports whether w stands in text and is no part of a longer word.
+// hasWord reports whether text has w as a whole word.
 func hasWord(text, w string) bool {
 	for at := 0; ; {
 		i := strings.Index(text[at:], w)

@@ -48,7 +48,7 @@ func Extract(ctx context.Context, ms []decant.Message) []decant.Fact {
 	}
 	out := x.facts(ms)
 	if !x.model {
-		return byWeight(out) // a meeting or a log: nobody is told to do anything
+		return byWeight(out) // a meeting or a log, without orders
 	}
 	for _, k := range [...]decant.FactKind{decant.FactInstruction, decant.FactDecision, decant.FactOpen} {
 		out = append(out, x.newest(k)...)
@@ -164,7 +164,9 @@ func (x *extractor) prose(m *decant.Message, author decant.Author, text string) 
 			weight = instructionWeight
 		}
 		if ok {
-			x.sentences = append(x.sentences, decant.Fact{Kind: kind, Text: line, Weight: weight, Message: m.Number, Author: author})
+			x.sentences = append(x.sentences, decant.Fact{
+				Kind: kind, Text: line, Weight: weight, Message: m.Number, Author: author,
+			})
 		}
 	}
 }
@@ -178,7 +180,10 @@ func (x *extractor) facts(ms []decant.Message) []decant.Fact {
 			continue
 		}
 		if p := a.seen.Chance(len(ms)); p >= minChance {
-			out = append(out, decant.Fact{Kind: a.kind, Text: a.text, Weight: p, Message: ms[a.seen.Last].Number, Author: a.seen.trusted()})
+			out = append(out, decant.Fact{
+				Kind: a.kind, Text: a.text, Weight: p, Message: ms[a.seen.Last].Number,
+				Author: a.seen.trusted(),
+			})
 		}
 	}
 	return out

@@ -16,17 +16,44 @@ func TestScan(t *testing.T) {
 		name, in string
 		want     []string // kind:text, "+" before an inner one
 	}{
-		{"Paths", "see cmd/app/main.go, ./x/y.ts and ~/notes/a.md", []string{"path:cmd/app/main.go", "+identifier:main.go", "path:./x/y.ts", "path:~/notes/a.md"}},
-		{"FileName", "edit go.mod and user_store.go.", []string{"path:go.mod", "+identifier:go.mod", "path:user_store.go", "+identifier:user_store.go"}},
-		{"URL", "at https://go.dev/doc/effective_go.", []string{"url:https://go.dev/doc/effective_go", "+identifier:go.dev", "+identifier:effective_go"}},
-		{"Identifiers", "call parseRequest, ReadAll, max_tokens, HTTPServer, s.store.Head or MAX_SIZE", []string{"identifier:parseRequest", "identifier:ReadAll", "identifier:max_tokens", "identifier:HTTPServer", "identifier:s.store.Head", "identifier:MAX_SIZE"}},
+		{
+			"Paths", "see cmd/app/main.go, ./x/y.ts and ~/notes/a.md",
+			[]string{"path:cmd/app/main.go", "+identifier:main.go", "path:./x/y.ts", "path:~/notes/a.md"},
+		},
+		{
+			"FileName", "edit go.mod and user_store.go.",
+			[]string{"path:go.mod", "+identifier:go.mod", "path:user_store.go", "+identifier:user_store.go"},
+		},
+		{
+			"URL", "at https://go.dev/doc/effective_go.",
+			[]string{"url:https://go.dev/doc/effective_go", "+identifier:go.dev", "+identifier:effective_go"},
+		},
+		{
+			"Identifiers", "call parseRequest, ReadAll, max_tokens, HTTPServer, s.store.Head or MAX_SIZE",
+			[]string{
+				"identifier:parseRequest", "identifier:ReadAll", "identifier:max_tokens",
+				"identifier:HTTPServer", "identifier:s.store.Head", "identifier:MAX_SIZE",
+			},
+		},
 		{"PlainWords", "This is a plain sentence. It ends here; nothing is a fact, e.g. in It's.", nil},
-		{"Hashes", "commit 1a2b3c4 of 550e8400-e29b-41d4-a716-446655440000", []string{"hash:1a2b3c4", "hash:550e8400-e29b-41d4-a716-446655440000"}},
+		{
+			"Hashes", "commit 1a2b3c4 of 550e8400-e29b-41d4-a716-446655440000",
+			[]string{"hash:1a2b3c4", "hash:550e8400-e29b-41d4-a716-446655440000"},
+		},
 		{"Flags", "run --dry-run and --n -v", []string{"flag:--dry-run"}},
-		{"Numbers", "v1.26.8, port 8080, issue #154 on 2026-11-20, but 42 is not", []string{"number:v1.26.8", "number:8080", "number:#154", "number:2026-11-20"}},
-		{"Errors", "TypeError or ENOENT or E1234 or ERR_BAD_REQUEST", []string{"error:TypeError", "error:ENOENT", "error:E1234", "error:ERR_BAD_REQUEST"}},
+		{
+			"Numbers", "v1.26.8, port 8080, issue #154 on 2026-11-20, but 42 is not",
+			[]string{"number:v1.26.8", "number:8080", "number:#154", "number:2026-11-20"},
+		},
+		{
+			"Errors", "TypeError or ENOENT or E1234 or ERR_BAD_REQUEST",
+			[]string{"error:TypeError", "error:ENOENT", "error:E1234", "error:ERR_BAD_REQUEST"},
+		},
 		{"Booking", "reservation NO6JO3 on HAT136", []string{"identifier:NO6JO3", "identifier:HAT136"}},
-		{"Chinese", "请修改 src/app.ts 里的 parseRequest。", []string{"path:src/app.ts", "+identifier:app.ts", "identifier:parseRequest"}},
+		{
+			"Chinese", "请修改 src/app.ts 里的 parseRequest。",
+			[]string{"path:src/app.ts", "+identifier:app.ts", "identifier:parseRequest"},
+		},
 		{"Base64", "data aGVsbG8gd29ybGQ/dGhpcyBpcyBhIHRlc3Q+b2YgYmFzZTY0IGVuY29kaW5n end", nil},
 		{"LongPath", "in /Users/somebody/workspace/project/worktrees/internal/server/handlers", []string{"path:/Users/somebody/workspace/project/worktrees/internal/server/handlers"}},
 		{"Tickets", "bd show name-word.3 and gpt-5.5, but well-known", []string{"identifier:name-word.3", "identifier:gpt-5.5"}}, // the id was cut at its hyphen
@@ -102,7 +129,8 @@ func weight(facts []decant.Fact, text string) float64 {
 }
 
 func TestExtractWeighsWhatIsUsedAboveWhatWasShown(t *testing.T) {
-	facts := fact.Extract(context.Background(), talk("user: Fix the parser.", "tool: type shownOnly struct", "call: {\"file_path\":\"a/b.go\",\"new_string\":\"usedName()\"}", "model: I changed usedName."))
+	facts := fact.Extract(context.Background(),
+		talk("user: Fix the parser.", "tool: type shownOnly struct", "call: {\"file_path\":\"a/b.go\",\"new_string\":\"usedName()\"}", "model: I changed usedName."))
 	if used, shown := weight(facts, "usedName"), weight(facts, "shownOnly"); used <= shown {
 		t.Errorf("got weight %.3f for a name in use and %.3f for one that was shown, want more for the first", used, shown)
 	}
@@ -120,7 +148,8 @@ func TestExtractWeighsRecentAboveOld(t *testing.T) {
 }
 
 func TestExtractKeepsTaskInstructionsDecisionsAndOpenItems(t *testing.T) {
-	facts := fact.Extract(context.Background(), talk("user: Build a parser for logs.", "model: The issue is the lexer.", "model: I decided to keep the old lexer.", "user: From now on never commit without tests.", "model: Still need to handle tabs."))
+	facts := fact.Extract(context.Background(),
+		talk("user: Build a parser for logs.", "model: The issue is the lexer.", "model: I decided to keep the old lexer.", "user: From now on never commit without tests.", "model: Still need to handle tabs."))
 	got := map[string]decant.FactKind{}
 	for _, f := range facts {
 		got[f.Text] = f.Kind
@@ -257,7 +286,8 @@ func TestASentenceIsKeptWithItsNamesAndNegations(t *testing.T) {
 }
 
 func TestMeetingsHoldNoInstructions(t *testing.T) {
-	for _, f := range fact.Extract(context.Background(), talk("user: Ann: We must never forget the budget.", "user: Bob: Always.")) {
+	for _, f := range fact.Extract(context.Background(),
+		talk("user: Ann: We must never forget the budget.", "user: Bob: Always.")) {
 		t.Errorf("got %s %q", f.Kind, f.Text)
 	}
 }

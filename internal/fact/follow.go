@@ -20,12 +20,12 @@ type Followed struct {
 }
 
 // Follow returns the instructions that ms hold outside of what the user typed, in the order in which they
-// stand. Of a file the newest read counts. Only files of prose are taken, and only those that an order
-// names: "execute the prompt in search-prompt.txt", "see AGENTS.md for the rules". An order is what the user
-// typed, the system prompt, or, one level on, a text that is followed itself. Files whose name says that
-// they instruct agents (AGENTS.md, SKILL.md and their like) need no order. A skill that the client loaded is followed until
-// the user goes on from what was committed. When ctx is done it ends early, with
-// what it knows by then.
+// stand. Of a file the newest read counts. Only files of prose are taken, and only those that an order names:
+// "execute the prompt in search-prompt.txt", "see AGENTS.md for the rules". An order is what the user typed,
+// the system prompt, or, one level on, a text that is followed itself. Files whose name says that they
+// instruct agents (AGENTS.md, SKILL.md and their like) need no order. A skill that the client loaded is
+// followed until the user continues from the commit. When ctx is done it ends early, with what it knows by
+// then.
 func Follow(ctx context.Context, ms []decant.Message, system []decant.Block) []Followed {
 	f := follower{ctx: ctx, calls: map[string]read{}, newest: map[string]candidate{}}
 	for i := range system {
@@ -150,16 +150,20 @@ func (f *follower) asked(file string) bool {
 	if forAgents[strings.ToLower(base)] {
 		return true
 	}
-	return slices.ContainsFunc(f.named, func(n string) bool { return strings.HasSuffix("/"+file, "/"+strings.TrimPrefix(n, "./")) })
+	return slices.ContainsFunc(f.named, func(n string) bool {
+		return strings.HasSuffix("/"+file, "/"+strings.TrimPrefix(n, "./"))
+	})
 }
 
 // forAgents are the files that instruct agents by their name, in small letters.
 var forAgents = map[string]bool{
-	"agents.md": true, "agent.md": true, "claude.md": true, "claude.local.md": true, "gemini.md": true, "qwen.md": true, "skill.md": true, "copilot-instructions.md": true,
+	"agents.md": true, "agent.md": true, "claude.md": true, "claude.local.md": true, "gemini.md": true,
+	"qwen.md": true, "skill.md": true, "copilot-instructions.md": true,
 	".cursorrules": true, ".clinerules": true, ".windsurfrules": true, "conventions.md": true,
 }
 
-// isProse reports whether a file holds prose by its name. What a version control keeps for itself, such as HEAD, does not.
+// isProse reports whether a file holds prose by its name. What a version control keeps for itself, such as
+// HEAD, does not.
 func isProse(p string) bool {
 	for dir := range strings.SplitSeq(path.Dir(p), "/") {
 		if strings.HasSuffix(dir, ".git") || dir == ".hg" || dir == ".jj" || dir == ".svn" {

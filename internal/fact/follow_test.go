@@ -28,18 +28,29 @@ func TestFollow(t *testing.T) {
 		files      [][2]string
 		want       []string
 	}{
-		{"SeedsExample", "Execute the job search prompt from search-prompt.txt", [][2]string{{"search-prompt.txt", "never list Acme"}}, []string{"search-prompt.txt"}},
+		{
+			"SeedsExample", "Execute the job search prompt from search-prompt.txt",
+			[][2]string{{"search-prompt.txt", "never list Acme"}}, []string{"search-prompt.txt"},
+		},
 		{"TaskFile", "Read TASK.md and do it.", [][2]string{{"/w/TASK.md", "build it"}}, []string{"/w/TASK.md"}},
 		{"BareName", "TASK.md", [][2]string{{"TASK.md", "build it"}}, []string{"TASK.md"}},
-		{"Mention", "implement @docs/plan.md please", [][2]string{{"/r/docs/plan.md", "step 1"}}, []string{"/r/docs/plan.md"}},
+		{
+			"Mention", "implement @docs/plan.md please", [][2]string{{"/r/docs/plan.md", "step 1"}},
+			[]string{"/r/docs/plan.md"},
+		},
 		{"AgentsFileNeedsNoOrder", "fix the bug", [][2]string{{"/r/AGENTS.md", "use tabs"}}, []string{"/r/AGENTS.md"}},
-		{"OneLevelOn", "follow TASK.md", [][2]string{{"TASK.md", "The rules are in rules.md."}, {"rules.md", "never push. Follow deep.md"}, {"deep.md", "x"}}, []string{"TASK.md", "rules.md"}},
+		{
+			"OneLevelOn", "follow TASK.md",
+			[][2]string{{"TASK.md", "The rules are in rules.md."}, {"rules.md", "never push. Follow deep.md"}, {"deep.md", "x"}},
+			[]string{"TASK.md", "rules.md"},
+		},
 		{"NewestRead", "follow TASK.md", [][2]string{{"TASK.md", "old"}, {"TASK.md", "new"}}, []string{"TASK.md"}},
 		{"Chinese", "请按照 需求/spec.md 实现", [][2]string{{"需求/spec.md", "规则"}}, []string{"需求/spec.md"}},
 		{"ReadForKnowledge", "Read notes.md and tell me what it says.", [][2]string{{"notes.md", "x"}}, nil},
 		{"WrittenNotFollowed", "update the README.md with the plan", [][2]string{{"README.md", "x"}}, nil},
 		{"FilesOfGit", "Follow HEAD and COMMIT_EDITMSG.", [][2]string{
-			{"/r/.git/worktrees/1/HEAD", "ref: x"}, {".git/HEAD", "ref: x"}, {"/srv/r.git/HEAD", "ref: x"}, {"/r/.git/COMMIT_EDITMSG", "x"}, {"/r/.git/AGENTS.md", "x"},
+			{"/r/.git/worktrees/1/HEAD", "ref: x"}, {".git/HEAD", "ref: x"}, {"/srv/r.git/HEAD", "ref: x"},
+			{"/r/.git/COMMIT_EDITMSG", "x"}, {"/r/.git/AGENTS.md", "x"},
 		}, nil},
 		{"FileBesideGit", "Follow HEADER.md.", [][2]string{{"/r/.github/HEADER.md", "x"}}, []string{"/r/.github/HEADER.md"}},
 		{"Source", "follow main.go", [][2]string{{"main.go", "x"}}, nil},
@@ -72,13 +83,22 @@ func TestFollowTakesTheSystemPromptsOrders(t *testing.T) {
 // A skill is loaded for one task: its text does not take room in records of the tasks after it.
 func TestASkillIsFollowedUntilTheUserGoesOn(t *testing.T) {
 	text := func(n int, author decant.Author, s string) decant.Message {
-		return decant.Message{Number: n, Role: decant.RoleUser, Blocks: []decant.Block{{Kind: decant.KindText, Author: author, Content: decant.Text(s), Ref: decant.Ref{Message: n}}}}
+		return decant.Message{
+			Number: n, Role: decant.RoleUser,
+			Blocks: []decant.Block{{Kind: decant.KindText, Author: author, Content: decant.Text(s), Ref: decant.Ref{Message: n}}},
+		}
 	}
 	call := func(n int, name, args, result string) []decant.Message {
 		id := fmt.Sprint("c", n)
 		return []decant.Message{
-			{Number: n, Role: decant.RoleAssistant, Blocks: []decant.Block{{Kind: decant.KindUse, Author: decant.AuthorModel, CallID: id, Name: name, Content: decant.Text(args)}}},
-			{Number: n + 1, Role: decant.RoleUser, Blocks: []decant.Block{{Kind: decant.KindResult, Author: decant.AuthorTool, CallID: id, Name: name, Content: decant.Text(result), Error: result == "failed"}}},
+			{
+				Number: n, Role: decant.RoleAssistant,
+				Blocks: []decant.Block{{Kind: decant.KindUse, Author: decant.AuthorModel, CallID: id, Name: name, Content: decant.Text(args)}},
+			},
+			{
+				Number: n + 1, Role: decant.RoleUser,
+				Blocks: []decant.Block{{Kind: decant.KindResult, Author: decant.AuthorTool, CallID: id, Name: name, Content: decant.Text(result), Error: result == "failed"}},
+			},
 		}
 	}
 	skill := text(2, decant.AuthorClient, "Base directory for this skill: /skills/tdd\n\nWrite the test first.")
@@ -95,7 +115,14 @@ func TestASkillIsFollowedUntilTheUserGoesOn(t *testing.T) {
 		{"CommittedAndGoneOn", [][]decant.Message{commit, {on}}, 0},
 		{"ChangedSince", [][]decant.Message{commit, edit, {on}}, 1},
 		{"CommitFailed", [][]decant.Message{call(3, "Bash", `{"command":"git commit -am x"}`, "failed"), {on}}, 1},
-		{"LoadedAgain", [][]decant.Message{commit, {on}, {text(8, decant.AuthorClient, "Base directory for this skill: /skills/tdd\n\nWrite the test first.")}}, 1},
+		{
+			"LoadedAgain",
+			[][]decant.Message{
+				commit, {on},
+				{text(8, decant.AuthorClient, "Base directory for this skill: /skills/tdd\n\nWrite the test first.")},
+			},
+			1,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ms := append([]decant.Message{text(1, decant.AuthorUser, "Mend the parser.")}, skill)

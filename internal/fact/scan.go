@@ -57,8 +57,8 @@ func Scan(dst []Span, text string) []Span {
 	return dst
 }
 
-// escape returns the length of the escape that s begins with, 1 when it is none: "\n", "\u003c" and "%2F"
-// are no parts of the names behind them. A tool that prints JSON or a URL within its text shows them so.
+// escape returns the length of the escape at the start of s, or 1: "\n", "\u003c" and "%2F" are no parts of
+// the names behind them. A tool that prints JSON or a URL within its text shows them so.
 func escape(s string) int {
 	switch {
 	case len(s) >= 3 && s[0] == '%' && hexDigit(s[1]) && hexDigit(s[2]):

@@ -10,13 +10,13 @@ import (
 // maxSentence is the longest line in bytes that is taken for a fact as a whole.
 const maxSentence = 400
 
-// Sentence returns what a line of prose is, and whether it is a fact as a whole: an instruction of the
-// user that goes on being in force, a decision, an open item. It looks for the words that people use
-// for them. What it misses is still a line like any other.
+// Sentence returns what a line of prose is, and whether it is a fact as a whole: an instruction of the user
+// that stays in force, a decision, an open item. It looks for the words that people use for them. What it
+// misses is still a line like any other.
 //
 // Instructions are found generously, because one that is missed may be broken: English, Chinese, and the
 // commonest words of German, French, Spanish and Japanese. Decisions and open items are found strictly,
-// because one that is none misleads: the line must say what was decided or what is left.
+// because a wrong one misleads: the line must say what was decided or what is left.
 func Sentence(author decant.Author, line string) (decant.FactKind, bool) {
 	if len(line) < 6 || len(line) > maxSentence {
 		return "", false
@@ -33,8 +33,7 @@ func Sentence(author decant.Author, line string) (decant.FactKind, bool) {
 	return "", false
 }
 
-// Rule reports whether a line that a person wrote is an instruction that goes on being in force, or
-// corrects one.
+// Rule reports whether a line that a person wrote is an instruction that stays in force, or corrects one.
 func Rule(line string) bool {
 	low := strings.ToLower(line)
 	for _, w := range rulePhrases {
@@ -47,11 +46,11 @@ func Rule(line string) bool {
 			return true
 		}
 	}
-	return forbids(low, "don't") || forbids(low, "dont") || forbids(low, "do not") || forbids(low, "don’t") || slices.ContainsFunc(clauses(low), prescribes)
+	return forbids(low, "don't") || forbids(low, "dont") || forbids(low, "do not") || forbids(low, "don’t") ||
+		slices.ContainsFunc(clauses(low), prescribes)
 }
 
-// habits are verbs that begin an order which goes on being in force, where other verbs ask for one thing to be
-// done.
+// habits are verbs of orders that stay in force, where other verbs ask for one thing to be done.
 var habits = setOf("use keep leave stay stick skip format prefix suffix cap limit wrap indent quote escape spell sign name cite mock pin reuse prefer avoid log " +
 	"nutze nutzt verwende benutze halte lass utilise utilisez garde évite usa usad utiliza deja mantén")
 
@@ -63,7 +62,10 @@ var sweeping = setOf("every each everything everyone everybody nothing nobody no
 var replies = setOf("problem problems idea worries need needs thanks such errors error matches match results result output changes files file longer doubt one way luck rush hurry plans pain clue matter offense regrets kidding")
 
 // norms are verbs that say how a thing is done always.
-var norms = []string{" need", " go ", " goes ", " get ", " gets ", " may ", " stay", " use ", " uses ", " start", " end ", " ends ", " belong", " generated", " in english", " auf ", " en ", " has to ", " have to ", " per "}
+var norms = []string{
+	" need", " go ", " goes ", " get ", " gets ", " may ", " stay", " use ", " uses ", " start", " end ",
+	" ends ", " belong", " generated", " in english", " auf ", " en ", " has to ", " have to ", " per ",
+}
 
 // prescribes reports whether a sentence, in small letters, is put as rules are: it begins with the verb of a
 // habit, or with a word about all cases or none, or says what comes first.
@@ -129,8 +131,8 @@ func social(s string) bool {
 	return !Rule(low)
 }
 
-// ordering reports whether an order can stand behind what is before: the end of a clause, or a word that
-// gives one.
+// ordering reports whether an order can follow the text before it: the end of a clause, or a word that gives
+// one.
 func ordering(before string) bool {
 	before = strings.TrimRight(before, " ")
 	if before == "" || strings.ContainsAny(before[len(before)-1:], ",;:-(\"") {
@@ -191,7 +193,7 @@ func begins(s string, phrases []string) bool {
 	return false
 }
 
-// rulePhrases are words that make a line an instruction wherever they stand as words of their own.
+// rulePhrases make a line an instruction wherever they occur as whole words.
 var rulePhrases = []string{
 	// what has to be, and what may not
 	"must", "mustn't", "always", "never", "shall", "only use", "use only", "make sure", "ensure", "be sure to", "be careful", "see to it",
@@ -251,7 +253,7 @@ func decision(low string) bool {
 	return false
 }
 
-// reported reports whether what stands before a cue makes it a condition, a doubt or somebody else's.
+// reported reports whether the text before a cue makes it a condition, a doubt or a quotation.
 func reported(before string) bool {
 	for _, w := range [...]string{"if ", "whether ", "not ", "n't ", "haven't", "until ", "who ", "how ", "why ", "user ", "could have ", "would have ", "unless "} {
 		if strings.Contains(before, w) {
@@ -268,8 +270,8 @@ var open = []string{
 	"待办：", "待办:", "还需要", "尚未", "未完成",
 }
 
-// openItem reports whether a line, in small letters, says what is left to do. What the speaker goes on
-// to do at once ("now I still need to ...") is none.
+// openItem reports whether a line, in small letters, says what is left to do. What the speaker goes on to do
+// at once ("now I still need to ...") does not count.
 func openItem(low string) bool {
 	if strings.HasSuffix(low, ":") || strings.HasSuffix(low, "?") || strings.HasPrefix(low, "now ") || strings.HasPrefix(low, "let me") || strings.HasPrefix(low, "i'll ") || strings.HasPrefix(low, "good") {
 		return false
@@ -311,7 +313,7 @@ func phrase(low, w string) int {
 	}
 }
 
-// endsAs reports whether a word goes on as a form of the same word: "prefers", "avoided", "limits".
+// endsAs reports whether a word continues as a form of the same word: "prefers", "avoided", "limits".
 func endsAs(rest string) bool {
 	for _, end := range [...]string{"s", "ed", "d", "ing", "red", "ting", "able"} {
 		if r, ok := strings.CutPrefix(rest, end); ok && (r == "" || class[r[0]]&letter == 0) {

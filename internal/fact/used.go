@@ -9,9 +9,9 @@ import (
 	"github.com/decantdev/decant/internal/secret"
 )
 
-// Used returns the exact strings that the model wrote in ms, in texts and in the values of arguments, each once; the
-// newest messages come first. Words, secrets, and the names of tools and of their parameters are none of them. When ctx is
-// done it ends early.
+// Used returns the exact strings that the model wrote in ms, in texts and in the values of arguments, each
+// once; the newest messages come first. Words, secrets, and the names of tools and of their parameters are
+// none of them. When ctx is done it ends early.
 func Used(ctx context.Context, ms []decant.Message) []string {
 	u := user{seen: map[string]bool{}}
 	for i := len(ms) - 1; i >= 0 && ctx.Err() == nil; i-- {
@@ -30,8 +30,8 @@ func Used(ctx context.Context, ms []decant.Message) []string {
 	return u.strings
 }
 
-// Read returns the exact strings that stand in texts and results of ms which are not the model's, each once; the newest
-// messages come first. Words and secrets are none of them. When ctx is done it ends early.
+// Read returns the exact strings in texts and results of ms that are not the model's, each once; the newest
+// messages come first. It omits plain words and secrets. When ctx is done it ends early.
 func Read(ctx context.Context, ms []decant.Message) []string {
 	u := user{seen: map[string]bool{}}
 	for i := len(ms) - 1; i >= 0 && ctx.Err() == nil; i-- {

@@ -13,8 +13,9 @@ func said(role decant.Role, kind decant.Kind, text string) decant.Message {
 	return decant.Message{Role: role, Blocks: []decant.Block{{Kind: kind, Name: "edit_file", Content: decant.Text(text)}}}
 }
 
-// What the model wrote is used, the newest first: paths, identifiers and numbers, in texts and in the values of arguments.
-// Words, names of parameters, what others wrote and secrets are not. Arguments that are no JSON are read as they stand.
+// What the model wrote is used, the newest first: paths, identifiers and numbers, in texts and in the values
+// of arguments. Words, names of parameters, what others wrote and secrets are not. Arguments that are no JSON
+// are read as they stand.
 func TestUsed(t *testing.T) {
 	got := fact.Used(t.Context(), []decant.Message{
 		said(decant.RoleUser, decant.KindText, "Look at internal/user/said.go."),
@@ -32,7 +33,8 @@ func TestUsed(t *testing.T) {
 			t.Errorf("%q is not used: %q", want, got)
 		}
 	}
-	for _, not := range []string{"internal/user/said.go", "internal/tool/said.go", "file_path", "old_text", "edit_file", "ghp_0123456789abcdefghijABCDEFGHIJ012345", "open"} {
+	for _, not := range []string{"internal/user/said.go", "internal/tool/said.go", "file_path", "old_text",
+		"edit_file", "ghp_0123456789abcdefghijABCDEFGHIJ012345", "open"} {
 		if slices.Contains(got, not) {
 			t.Errorf("%q is used: %q", not, got)
 		}

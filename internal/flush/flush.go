@@ -26,12 +26,12 @@ type Store interface {
 type Options struct {
 	Store  Store
 	Asker  provider.Asker   // nil: no model is asked
-	Told   func(Flushed)    // is told of each flush; nil: nobody is
+	Told   func(Flushed)    // called after each flush; may be nil
 	Logger *slog.Logger     // of flushes, without content; nil: none
 	Now    func() time.Time // nil: time.Now
 }
 
-// Flushed is what became of a flush. It has no content.
+// Flushed is the outcome of a flush, without content.
 type Flushed struct {
 	Conversation store.Key
 	Cycle        int
@@ -85,7 +85,7 @@ func (f *Flusher) Flush(ctx context.Context, o *engine.FlushRequest) error {
 	return nil
 }
 
-// tell says what became of a flush.
+// tell reports the outcome of a flush.
 func (f *Flusher) tell(d Flushed) {
 	args := []any{"conversation", d.Conversation.ID, "cycle", d.Cycle, "by", d.By, "saved", d.Saved}
 	if d.Why != nil && !errors.Is(d.Why, errNobody) {
@@ -135,8 +135,9 @@ func (f *Flusher) save(ctx context.Context, o *engine.FlushRequest, drafts []mem
 		scope = memory.Scope{Level: memory.Conversation, Name: o.Conversation.ID}
 	}
 	origin := memory.Origin{
-		Scope: scope, Time: f.opts.Now().UTC(), Source: memory.Source{Conversation: o.Conversation.ID, From: first(o), To: last(o)},
-		ID: func() (string, error) { return memory.NewID(rand.Reader) },
+		Scope: scope, Time: f.opts.Now().UTC(),
+		Source: memory.Source{Conversation: o.Conversation.ID, From: first(o), To: last(o)},
+		ID:     func() (string, error) { return memory.NewID(rand.Reader) },
 	}
 	items, err := origin.Items(drafts)
 	if err != nil || len(items) == 0 {

@@ -82,7 +82,10 @@ type world struct {
 }
 
 func newWorld(t *testing.T, model sandbox.Model, asks bool) *world {
-	w := &world{t: t, api: sandbox.New(sandbox.Options{Model: model}), told: make(chan flush.Flushed, 100), tool: "delete_everything"}
+	w := &world{
+		t: t, api: sandbox.New(sandbox.Options{Model: model}), told: make(chan flush.Flushed, 100),
+		tool: "delete_everything",
+	}
 	srv := httptest.NewServer(w.api)
 	t.Cleanup(srv.Close)
 	w.url = srv.URL
@@ -148,7 +151,9 @@ func (w *world) say(ms []message, text string) []message {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	r.Header = http.Header{"Content-Type": {"application/json"}, "X-Api-Key": {"client-key"}, "Anthropic-Version": {"2023-06-01"}}
+	r.Header = http.Header{
+		"Content-Type": {"application/json"}, "X-Api-Key": {"client-key"}, "Anthropic-Version": {"2023-06-01"},
+	}
 	res, err := w.http.Do(r)
 	if err != nil {
 		w.t.Fatal(err)
@@ -300,7 +305,8 @@ func TestMemoryFlushSuppressesSilentResponse(t *testing.T) {
 		if len(done) == 0 || (done[0].By == "facts") != mute {
 			t.Errorf("mute %v: %+v", mute, done)
 		}
-		if got := w.texts(); mute && !strings.Contains(got, "Never deploy on a Friday") || strings.Contains(got, "nice conversation") {
+		if got := w.texts(); mute && !strings.Contains(got, "Never deploy on a Friday") ||
+			strings.Contains(got, "nice conversation") {
 			t.Errorf("mute %v: remembered %q", mute, got)
 		}
 		w.keepsNothing()

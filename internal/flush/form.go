@@ -59,7 +59,8 @@ func (f *form) read(a *provider.Answer) (drafts []memory.Draft, silent bool) {
 	return drafts, silent
 }
 
-// corrected is the argument of save_memory that names the item whose place the new one takes, in the tool that package agent/remember has.
+// corrected is the argument of save_memory that names the item whose place the new one takes, in the tool
+// that package agent/remember has.
 const corrected = "corrects"
 
 // longest returns the longest text among the arguments of a call: what it saves, whatever its tool names it.

@@ -8,12 +8,14 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// mostRecalled is the most tokens that a conversation is told of earlier ones.
+// mostRecalled is the maximum number of tokens recalled from earlier conversations.
 const mostRecalled = 1_000
 
-// Recall returns what a model is told of earlier conversations about a project, for engine.Models.Recall.
+// Recall returns notes from earlier conversations about a project, for engine.Models.Recall.
 func (f *Flusher) Recall(ctx context.Context, tenant, project string, c decant.Counter) (string, error) {
-	items, err := f.opts.Store.Memories(ctx, store.MemoryQuery{Tenant: tenant, Scopes: []memory.Scope{{Level: memory.Project, Name: project}}})
+	items, err := f.opts.Store.Memories(ctx, store.MemoryQuery{
+		Tenant: tenant, Scopes: []memory.Scope{{Level: memory.Project, Name: project}},
+	})
 	if err != nil {
 		return "", err
 	}

@@ -33,8 +33,8 @@ const leastStep = 16 << 10
 // BodyTime is how long clients have, if nobody says otherwise.
 const BodyTime = 30 * time.Second
 
-// A Body is a request's body that ends with an error when it makes no progress. Only the time spent waiting for the client counts: a
-// slow upstream is not the client's fault.
+// A Body is a request's body that ends with an error when it makes no progress. Only the time spent waiting
+// for the client counts: a slow upstream is not the client's fault.
 type Body struct {
 	io.ReadCloser
 	conn  *http.ResponseController
@@ -48,16 +48,17 @@ type Body struct {
 	step   int           // bytes that have come since left was limit
 }
 
-// Timed returns a request as w's handler gets it, with a limit on the time in which its body must come on: 16 KB of it, or the rest. The
-// body is a *Body then, unless there is none. A body that the handler does not read has the limit, too: the server reads some of it
-// before it answers.
+// Timed returns a request as w's handler gets it, with a limit on the time in which its body must come on: 16
+// KB of it, or the rest. The body is a *Body then, unless there is none. A body that the handler does not
+// read has the limit, too: the server reads some of it before it answers.
 func Timed(w http.ResponseWriter, r *http.Request, limit time.Duration) *http.Request {
 	if r.ContentLength == 0 {
 		return r
 	}
 	b := &Body{ReadCloser: r.Body, conn: http.NewResponseController(w), limit: limit, left: limit}
 	b.conn.SetReadDeadline(time.Now().Add(limit)) // where that cannot be done, Read says so
-	out := r.WithContext(r.Context())             // the server's own request keeps its body: by it the server knows what is left of it
+	// the server's own request keeps its body: by it the server knows what is left of it
+	out := r.WithContext(r.Context())
 	out.Body = b
 	return out
 }
@@ -108,8 +109,8 @@ func (b *Body) Close() error {
 	return err
 }
 
-// Failed returns why the body did not arrive completely, nil if it did. If the client has left, a Read may just be noting why: Failed
-// then waits for it. A nil Body has not failed.
+// Failed returns why the body did not arrive completely, nil if it did. If the client has left, a Read may
+// just be noting why: Failed then waits for it. A nil Body has not failed.
 func (b *Body) Failed(gone bool) *BodyError {
 	if b == nil {
 		return nil

@@ -1,2 +1,3 @@
-// Package front is what servers that strangers can reach have in common: how long they wait for a client, and how many they let in.
+// Package front is what servers that strangers can reach have in common: how long they wait for a client, and
+// how many they let in.
 package front

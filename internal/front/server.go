@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// Server returns a server with limits of time and of connections. Answers have no limit of time, because streams are long, and
-// bodies have that of Timed. log is told at most once a minute that there are too many connections.
+// Server returns a server with limits of time and of connections. Answers have no limit of time, because
+// streams are long, and bodies have that of Timed. log is told at most once a minute that there are too many
+// connections.
 func Server(h http.Handler, log *slog.Logger) *http.Server {
 	c := &crowd{most: mostConnections(), log: log, resting: map[net.Conn]time.Time{}}
 	return &http.Server{
@@ -18,8 +19,8 @@ func Server(h http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
-// A crowd is the connections of a server. When there are as many as there may be, the one that has made no request for the longest
-// time is closed for the next one; if all of them are at a request, the next one is.
+// A crowd is the connections of a server. When there are as many as there may be, the one that has made no
+// request for the longest time is closed for the next one; if all of them are at a request, the next one is.
 type crowd struct {
 	most int
 	log  *slog.Logger
@@ -50,7 +51,8 @@ func (c *crowd) change(conn net.Conn, s http.ConnState) {
 func (c *crowd) leave() bool {
 	if now := time.Now(); now.Sub(c.told) >= time.Minute {
 		c.told = now
-		c.log.Warn("there are as many connections as there may be; those that make no request are closed for new ones", "connections", c.most)
+		c.log.Warn("there are as many connections as there may be; those that make no request are closed for new ones",
+			"connections", c.most)
 	}
 	var oldest net.Conn
 	for conn, since := range c.resting {
@@ -69,8 +71,8 @@ func (c *crowd) leave() bool {
 	return true
 }
 
-// connections returns how many connections there may be where so many files may be open: each may need a second one, for the
-// upstream, and so do a few other things.
+// connections returns how many connections there may be where so many files may be open: each may need a
+// second one, for the upstream, and so do a few other things.
 func connections(files uint64) int {
 	const most, others = 10_000, 64
 	if files < 2*others {

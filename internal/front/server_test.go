@@ -78,7 +78,8 @@ func served(t *testing.T, address string) *caller {
 // Read reads from the buffer.
 func (c *caller) Read(p []byte) (int, error) { return c.Reader.Read(p) }
 
-// Connections that make no request make way for new ones, the one that has rested the longest first; those that make one stay.
+// Connections that make no request make way for new ones, the one that has rested the longest first; those
+// that make one stay.
 func TestConnectionsThatRestMakeWay(t *testing.T) {
 	at, waits, wait, log := crowded(t)
 	working := call(t, at)
@@ -121,7 +122,8 @@ func TestConnectionsBeyondTheLimit(t *testing.T) {
 	served(t, at)
 }
 
-// A request that is answered before its body came, such as one without a key, is answered although the body never comes.
+// A request that is answered before its body came, such as one without a key, is answered although the body
+// never comes.
 func TestABodyThatNobodyReads(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		Timed(w, r, time.Millisecond)

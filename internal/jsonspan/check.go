@@ -175,7 +175,9 @@ func checkStringEnd(src []byte, i int) int {
 }
 
 // escapes are the bytes that may follow a backslash.
-var escapes = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true, 'u': true}
+var escapes = [256]bool{
+	'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true, 'u': true,
+}
 
 // checkEscape checks what follows a backslash in a string.
 func checkEscape(src []byte, i int) int {

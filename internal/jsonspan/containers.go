@@ -1,8 +1,8 @@
 package jsonspan
 
-// Containers returns where the objects and arrays stand that the value which starts at offset at holds, itself
-// included, in the order of their starts. It is for texts that are nested so deep that skipping what is inside
-// for each level would take too long.
+// Containers returns the places of the objects and arrays in the value that starts at offset at, itself
+// included, in the order of their starts. It is for texts that are nested so deep that skipping what is
+// inside for each level would take too long.
 func Containers(src []byte, at int) (out []Span) {
 	var open []int // indexes in out of those whose end has not come
 	for i := at; i < len(src); {

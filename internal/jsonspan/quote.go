@@ -58,7 +58,8 @@ func appendValid(dst, b []byte) []byte {
 	return dst
 }
 
-// appendEscape appends what the escape sequence at the start of b stands for and returns its length.
+// appendEscape appends the character of the escape sequence at the start of b and returns the sequence's
+// length.
 func appendEscape(dst, b []byte) ([]byte, int) {
 	if len(b) < 2 {
 		return utf8.AppendRune(dst, utf8.RuneError), len(b)

@@ -30,7 +30,7 @@ type Scanner struct {
 	empty bool
 	// checks says that nothing is known of the text; see Checked.
 	checks, failed bool
-	// unnamed says that a scanner that checks stands before a member whose name was not read yet.
+	// unnamed means that a checking scanner is before a member whose name was not read yet.
 	unnamed bool
 	// objects has a bit for each container that is open, the innermost lowest: it is an object.
 	objects uint64
@@ -52,11 +52,11 @@ func (s *Scanner) Kind() byte {
 	return s.src[s.pos]
 }
 
-// Checked returns a scanner at the value of a text that need not be valid: it checks what it reads, by
-// the rules of [Validate]. At the first error it comes to the end of the text, and [Scanner.Failed]
-// reports true; what it returned until then stands. It also fails where a loop is of the wrong kind, where
-// more than 64 containers are open, and where a value that it skips is nested very deep. So its
-// failure says nothing about the text, but its success does.
+// Checked returns a scanner at the value of a text that need not be valid: it checks what it reads, by the
+// rules of [Validate]. At the first error it comes to the end of the text, and [Scanner.Failed] reports true;
+// earlier results stay valid. It also fails where a loop is of the wrong kind, where more than 64 containers
+// are open, and where a value that it skips is nested very deep. So its failure says nothing about the text,
+// but its success does.
 func Checked(src []byte) Scanner { return Scanner{src: src, pos: skipSpace(src, 0), checks: true} }
 
 // Failed reports whether a scanner that checks has found something that is not in order.
@@ -65,7 +65,7 @@ func (s *Scanner) Failed() bool { return s.failed }
 // End reports whether the scanner is at the end of the text, space aside, and has not failed.
 func (s *Scanner) End() bool { return !s.failed && skipSpace(s.src, s.pos) == len(s.src) }
 
-// Jump goes on at offset end, where the caller knows that the next value ends, or one that follows it in
+// Jump continues at offset end, where the caller knows that the next value ends, or one that follows it in
 // the same container, and that they are valid so far.
 func (s *Scanner) Jump(end int) { s.pos, s.first = end, false }
 
@@ -151,9 +151,9 @@ func (s *Scanner) checkedNext() bool {
 	return true
 }
 
-// Name consumes a member's name and colon and returns the name without quotes. It is a part of the
-// source unless the name is written with escapes or is no valid UTF-8. Before an element of an array, which has no name, it
-// returns nil and consumes nothing, so that a loop that expects an object runs over an array, too.
+// Name consumes a member's name and colon and returns the name without quotes. It is a part of the source
+// unless the name is written with escapes or is no valid UTF-8. Before an element of an array, which has no
+// name, it returns nil and consumes nothing, so that a loop that expects an object runs over an array, too.
 func (s *Scanner) Name() []byte {
 	start := s.pos
 	if s.Kind() != '"' {
@@ -178,7 +178,8 @@ func (s *Scanner) Name() []byte {
 	return []byte(Unquote(raw))
 }
 
-// asWritten reports whether a string is what its bytes say: it has no escapes and is valid UTF-8. Names are short and mostly ASCII.
+// asWritten reports whether a string is what its bytes say: it has no escapes and is valid UTF-8. Names are
+// short and mostly ASCII.
 func asWritten(raw []byte) bool {
 	ascii := true
 	for _, c := range raw {
@@ -208,8 +209,8 @@ func (s *Scanner) colon() bool {
 	return true
 }
 
-// Skip consumes the next value, whatever it is, and returns where it stands. A scanner that has failed
-// returns the zero Span.
+// Skip consumes the next value of any kind and returns its place. A scanner that has failed returns the zero
+// Span.
 func (s *Scanner) Skip() Span {
 	start := s.pos
 	if !s.checks {

@@ -142,7 +142,8 @@ func FuzzScannerReadsWhatJSONTextReads(f *testing.F) {
 			}
 			return
 		}
-		d := jsontext.NewDecoder(strings.NewReader(string(src)), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+		d := jsontext.NewDecoder(strings.NewReader(string(src)), jsontext.AllowDuplicateNames(true),
+			jsontext.AllowInvalidUTF8(true))
 		if diff := cmp.Diff(tokens(d, nil), walk(&s, src, nil)); diff != "" {
 			t.Errorf("the scanner reads %q differently (-jsontext +scanner):\n%s", src, diff)
 		}

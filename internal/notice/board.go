@@ -105,11 +105,16 @@ type record struct {
 
 func factsOf(x *engine.PourEvent) facts {
 	f := facts{
-		Reason: string(x.Reason), Route: x.Route, Preset: x.Preset.Name, Before: x.Before, After: x.After, Threshold: x.Threshold, Window: x.Window,
-		Decisions: len(x.Decisions), Lost: x.Lost, CostUSD: x.Price.CostUSD, SaveUSD: x.Price.SaveUSD, Error: secret.Mask(plain(x.Err)),
+		Reason: string(x.Reason), Route: x.Route, Preset: x.Preset.Name, Before: x.Before, After: x.After,
+		Threshold: x.Threshold, Window: x.Window,
+		Decisions: len(x.Decisions), Lost: x.Lost, CostUSD: x.Price.CostUSD, SaveUSD: x.Price.SaveUSD,
+		Error: secret.Mask(plain(x.Err)),
 	}
 	if cp := x.Checkpoint; cp != nil {
-		f.Checkpoint = &record{cp.Number, cp.From, cp.To, cp.Messages, cp.Original, cp.Compressed, cp.Score, string(cp.Rung), cp.CostUSD}
+		f.Checkpoint = &record{
+			cp.Number, cp.From, cp.To, cp.Messages, cp.Original, cp.Compressed, cp.Score, string(cp.Rung),
+			cp.CostUSD,
+		}
 	}
 	return f
 }

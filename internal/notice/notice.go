@@ -18,7 +18,8 @@ func text(x *engine.PourEvent) string {
 	if x.Reason == "" {
 		return fmt.Sprintf("not poured: %v", x.Err)
 	}
-	said := []string{fmt.Sprintf("poured (%s): %s tokens became %s", x.Reason, figure.Thousands(x.Before), figure.Thousands(x.After))}
+	said := []string{fmt.Sprintf("poured (%s): %s tokens became %s", x.Reason, figure.Thousands(x.Before),
+		figure.Thousands(x.After))}
 	if cp := x.Checkpoint; cp != nil {
 		said = append(said, fmt.Sprintf("m%d to m%d (%s, %s tokens) are a record of %s now, c:%d, with %.0f%% of their strings; what follows stays",
 			cp.From, cp.To, count(cp.Messages, "message"), figure.Thousands(cp.Original), figure.Thousands(cp.Compressed), cp.Number, 100*cp.Score))
@@ -61,7 +62,9 @@ func reductions(ds []decant.Decision) string {
 	for name := range by {
 		names = append(names, name)
 	}
-	slices.SortFunc(names, func(a, b decant.Reduction) int { return cmp.Or(by[b]-by[a], strings.Compare(string(a), string(b))) })
+	slices.SortFunc(names, func(a, b decant.Reduction) int {
+		return cmp.Or(by[b]-by[a], strings.Compare(string(a), string(b)))
+	})
 	var parts []string
 	for _, name := range names {
 		parts = append(parts, fmt.Sprintf("%d by %s", by[name], name))
@@ -76,8 +79,10 @@ func reductions(ds []decant.Decision) string {
 func Lines(x *engine.PourEvent) (out []string) {
 	n := x.Preset.Notices
 	fill := strings.NewReplacer(
-		"{before}", figure.Thousands(x.Before), "{threshold}", figure.Thousands(x.Threshold), "{messages}", strconv.Itoa(covered(x)),
-		"{summary}", figure.Thousands(written(x)), "{freed}", figure.Thousands(max(0, x.Before-x.After)), "{error}", plain(x.Err),
+		"{before}", figure.Thousands(x.Before), "{threshold}", figure.Thousands(x.Threshold), "{messages}",
+		strconv.Itoa(covered(x)),
+		"{summary}", figure.Thousands(written(x)), "{freed}", figure.Thousands(max(0, x.Before-x.After)),
+		"{error}", plain(x.Err),
 	)
 	add := func(line string, want bool) {
 		if line != "" && want {

@@ -22,8 +22,11 @@ func pouring(t *testing.T, name string) *engine.PourEvent {
 	cp := &decant.Checkpoint{Number: 1, From: 2, To: 19, Messages: 18, Original: 72_800, Compressed: 800, Score: 0.83}
 	return &engine.PourEvent{
 		Preset: p, Reason: policy.Necessary, Before: 85_200, After: 13_200, Threshold: 80_000, Checkpoint: cp,
-		Decisions: []decant.Decision{{Kind: decant.Cover, Checkpoint: cp, Pour: "pour-1"}, {Kind: decant.Stub, Reduction: decant.ReductionStub, Pour: "pour-1"}},
-		Lost:      3, Price: decant.Price{CostUSD: 0.0421, SaveUSD: 0.0213},
+		Decisions: []decant.Decision{
+			{Kind: decant.Cover, Checkpoint: cp, Pour: "pour-1"},
+			{Kind: decant.Stub, Reduction: decant.ReductionStub, Pour: "pour-1"},
+		},
+		Lost: 3, Price: decant.Price{CostUSD: 0.0421, SaveUSD: 0.0213},
 	}
 }
 
@@ -64,11 +67,13 @@ func TestText(t *testing.T) {
 	}
 	x := pouring(t, "default")
 	x.Err = errors.New("the provider answered 429:\nslow down.")
-	if got := text(x); !strings.HasSuffix(got, "request. the record is Decant's own: the provider answered 429: slow down.") {
+	if got := text(x); !strings.HasSuffix(got,
+		"request. the record is Decant's own: the provider answered 429: slow down.") {
 		t.Errorf("got %s", got)
 	}
 	x.Checkpoint.Segments = []decant.Segment{{From: 2, To: 9, Text: "x"}}
-	if got := text(x); !strings.HasSuffix(got, "request. what no earlier segment of the record is about is Decant's own: the provider answered 429: slow down.") {
+	if got := text(x); !strings.HasSuffix(got,
+		"request. what no earlier segment of the record is about is Decant's own: the provider answered 429: slow down.") {
 		t.Errorf("got %s", got)
 	}
 	if got := text(&engine.PourEvent{Err: errors.New("no room")}); !strings.HasPrefix(got, "not poured: no room") {

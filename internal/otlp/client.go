@@ -70,6 +70,9 @@ func (c *Client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpan
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.closed, cancel)()
+	if err := c.closed.Err(); err != nil { // the function above runs later, and a request could leave before it
+		return err
+	}
 	body, err := encode(spans)
 	if err != nil {
 		return err

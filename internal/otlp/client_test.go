@@ -62,10 +62,20 @@ func TestSpansArriveOrAreSentAgain(t *testing.T) {
 		err     string
 	}{
 		{"AtOnce", nil, 1, 2, ""},
-		{"Later", []func(http.ResponseWriter){status(503), status(429, "Retry-After", "0"), status(502), status(504, "Retry-After", "Sun, 22 Nov 2026 00:00:00 GMT")}, 5, 2, ""},
+		{
+			"Later",
+			[]func(http.ResponseWriter){
+				status(503), status(429, "Retry-After", "0"), status(502),
+				status(504, "Retry-After", "Sun, 22 Nov 2026 00:00:00 GMT"),
+			},
+			5, 2, "",
+		},
 		{"Never", []func(http.ResponseWriter){status(400)}, 1, 0, "the collector answers 400"},
 		{"NotWithoutKey", []func(http.ResponseWriter){status(401)}, 1, 0, "the collector answers 401"},
-		{"NotByRedirect", []func(http.ResponseWriter){status(307, "Location", "http://127.0.0.1:1/")}, 1, 0, "the collector answers 307"},
+		{
+			"NotByRedirect", []func(http.ResponseWriter){status(307, "Location", "http://127.0.0.1:1/")}, 1, 0,
+			"the collector answers 307",
+		},
 		{"TooLate", []func(http.ResponseWriter){status(503, "Retry-After", "3600")}, 1, 0, "the collector answers 503"},
 		{"Partly", []func(http.ResponseWriter){partly(1)}, 1, 1, "the collector has rejected 1 spans"},
 		{"WithAWord", []func(http.ResponseWriter){partly(0)}, 1, 2, ""},
@@ -74,7 +84,10 @@ func TestSpansArriveOrAreSentAgain(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			collector := otlptest.Start(t)
 			collector.Next(c.answers...)
-			client := otlp.New(otlp.Options{Endpoint: collector.URL, Base: base(t), Header: http.Header{"Api-Key": {"k"}}, Pause: time.Microsecond})
+			client := otlp.New(otlp.Options{
+				Endpoint: collector.URL, Base: base(t), Header: http.Header{"Api-Key": {"k"}},
+				Pause: time.Microsecond,
+			})
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			err := client.UploadTraces(ctx, two())
@@ -122,7 +135,8 @@ func TestACollectorThatIsNotThere(t *testing.T) {
 	client := otlp.New(otlp.Options{Endpoint: at, Base: base(t), Pause: time.Hour})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := client.UploadTraces(ctx, two()); err == nil || !strings.Contains(err.Error(), "the collector gives no answer") {
+	if err := client.UploadTraces(ctx, two()); err == nil ||
+		!strings.Contains(err.Error(), "the collector gives no answer") {
 		t.Errorf("error %v", err)
 	}
 }

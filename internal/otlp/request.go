@@ -59,7 +59,8 @@ func count(spans []*tracepb.ResourceSpans) (n int) {
 // request returns a request with a body.
 func (c *Client) request(ctx context.Context, body []byte) *http.Request {
 	r := &http.Request{
-		Method: http.MethodPost, URL: c.opts.Endpoint, Host: c.opts.Endpoint.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Method: http.MethodPost, URL: c.opts.Endpoint, Host: c.opts.Endpoint.Host, Proto: "HTTP/1.1",
+		ProtoMajor: 1, ProtoMinor: 1,
 		Header: http.Header{}, ContentLength: int64(len(body)),
 		GetBody: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil },
 	}

@@ -2,14 +2,14 @@ package passage
 
 import "strings"
 
-// beside calls yield with each two words that stand side by side in a name, in whichever order. So a name is found by
-// its parts in any order, before texts that have the same words in different places.
+// beside calls yield with each two neighbouring words of a name, in either order. So a name is found by its
+// parts in any order, before texts that have the same words in different places.
 func beside(text string, yield func(string)) { twos(text, false, yield) }
 
-// apart calls yield with each two words that stand side by side in different names: a name may be told by its parts.
+// apart calls yield with each two neighbouring words of different names: a question may split a name.
 func apart(text string, yield func(string)) { twos(text, true, yield) }
 
-// twos calls yield with each two words that stand side by side, in one name or in different names.
+// twos calls yield with each two neighbouring words, in one name or in different names.
 func twos(text string, apart bool, yield func(string)) {
 	last := ""
 	for i := 0; i < len(text); {

@@ -11,7 +11,7 @@ const (
 	saturation = 0.8 // k1
 	lengthness = 0.3 // b
 	rareness   = 1.6 // power of a word's weight: a question has many common words, and the rare ones say what it is about
-	together   = 2.5 // weight of two words of a question that stand side by side in a name: it tells the name by its parts
+	together   = 2.5 // weight of two words of a question that are neighbours in a name: the question splits the name
 )
 
 // An Index finds passages of the texts that it was given. It holds no text. It is not safe for concurrent use.

@@ -26,10 +26,16 @@ func find(t *testing.T, query string, texts ...string) int {
 }
 
 func TestNamesAreFoundByTheirParts(t *testing.T) {
-	texts := []string{"the weather is fine today", "func parseCheckpointID(s string) error", "MAX_RETRY_COUNT = 7", "open src/net/http_server.go:12", "type HTTPServer struct{}", "データベースの接続に失敗しました", "연결 시간 초과", "the deadlines were missed twice"}
+	texts := []string{
+		"the weather is fine today", "func parseCheckpointID(s string) error", "MAX_RETRY_COUNT = 7",
+		"open src/net/http_server.go:12", "type HTTPServer struct{}", "データベースの接続に失敗しました", "연결 시간 초과",
+		"the deadlines were missed twice",
+	}
 	for query, want := range map[string]int{
-		"checkpoint id": 1, "id checkpoint": 1, "parseCheckpointID": 1, "parse_checkpoint_id": 1, "retry count": 2, "max-retry": 2, "http_server.go": 3,
-		"src/net": 3, "HTTPServer": 4, "server struct": 4, "接続": 5, "データベース 失敗": 5, "시간": 6, "missing deadline": 7, "quantum": -1, "": -1, "…": -1,
+		"checkpoint id": 1, "id checkpoint": 1, "parseCheckpointID": 1, "parse_checkpoint_id": 1,
+		"retry count": 2, "max-retry": 2, "http_server.go": 3,
+		"src/net": 3, "HTTPServer": 4, "server struct": 4, "接続": 5, "データベース 失敗": 5, "시간": 6,
+		"missing deadline": 7, "quantum": -1, "": -1, "…": -1,
 	} {
 		if got := find(t, query, texts...); got != want {
 			t.Errorf("%q finds text %d, want %d", query, got, want)

@@ -9,8 +9,8 @@ import (
 // longest is how many bytes a word has at most that is indexed: what is longer is data.
 const longest = 80
 
-// words calls yield with the words of a text by which it is found, in small letters: names whole and in their parts, and
-// of scripts without spaces each two characters that stand together.
+// words calls yield with the words of a text by which it is found, in small letters: names whole and in their
+// parts, and of scripts without spaces each two neighbouring characters.
 func words(text string, yield func(string)) {
 	for i := 0; i < len(text); {
 		n := nameEnd(text, i)
@@ -93,8 +93,8 @@ func part(w string, yield func(string)) {
 	word(w, yield)
 }
 
-// hump reports whether a word begins within a name at i: a capital behind a small letter or a digit, the last of several
-// capitals.
+// hump reports whether a word begins within a name at i: a capital behind a small letter or a digit, the last
+// of several capitals.
 func hump(w string, i int) bool {
 	if !isUpper(w[i]) {
 		return false
@@ -114,7 +114,8 @@ func stem(w string) string {
 	if len(w) < 4 || !isLower(w[len(w)-1]) {
 		return w
 	}
-	for _, end := range []struct{ is, becomes string }{{"sses", "ss"}, {"ies", "y"}, {"ings", ""}, {"ing", ""}, {"ed", ""}, {"ss", "ss"}, {"us", "us"}, {"is", "is"}, {"s", ""}} {
+	for _, end := range []struct{ is, becomes string }{{"sses", "ss"}, {"ies", "y"}, {"ings", ""}, {"ing", ""},
+		{"ed", ""}, {"ss", "ss"}, {"us", "us"}, {"is", "is"}, {"s", ""}} {
 		if rest, ok := strings.CutSuffix(w, end.is); ok && len(rest)+len(end.becomes) >= 3 {
 			w = rest + end.becomes
 			break
@@ -128,8 +129,8 @@ func stem(w string) string {
 	return w
 }
 
-// pairs yields each two characters of scripts without spaces that stand together, single ones where nothing of the kind
-// stands beside them, and words of other scripts between them.
+// pairs yields each two neighbouring characters of scripts without spaces, single ones without such a
+// neighbour, and words of other scripts between them.
 func pairs(w string, yield func(string)) {
 	for w != "" {
 		n := runEnd(w, true)
@@ -162,7 +163,8 @@ func runEnd(w string, of bool) int {
 
 // unspaced reports whether r belongs to a script that is written without spaces.
 func unspaced(r rune) bool {
-	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
+		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 func isDigit(c byte) bool  { return '0' <= c && c <= '9' }

@@ -17,10 +17,12 @@ import (
 
 // A Result is what a text holds.
 type Result struct {
-	Strings  int     `json:"strings"`
-	Present  int     `json:"present"`  // that stand in the text
-	Grounded int     `json:"grounded"` // that stand there on a line which still says something of what stood beside them
-	Score    float64 `json:"score"`    // share of the strings that are grounded, 0 to 1; those used in the newest third of the messages count double; 1 when there are none
+	Strings  int `json:"strings"`
+	Present  int `json:"present"`  // that stand in the text
+	Grounded int `json:"grounded"` // that stand there on a line which still says something of what stood beside them
+	// share of the strings that are grounded, 0 to 1; those used in the newest third of the messages count
+	// double; 1 when there are none
+	Score float64 `json:"score"`
 }
 
 // Of measures what text holds of ms. It takes time in proportion to both. When ctx is done it ends early, and what
@@ -29,8 +31,8 @@ func Of(ctx context.Context, ms []decant.Message, text string) Result {
 	return new(Reader).In(ctx, ms).HeldBy(ctx, text)
 }
 
-// A Reader makes measures of messages that overlap, and looks at each line of them and of what they measure once. The zero
-// value is ready for use. It is not safe for concurrent use, nor are its measures.
+// A Reader makes measures of messages that overlap, and looks at each line of them and of what they measure
+// once. The zero value is ready for use. It is not safe for concurrent use, nor are its measures.
 type Reader struct {
 	lines map[string][]atom
 	found []atom // on the line that is looked at
@@ -57,8 +59,8 @@ func (r *Reader) atoms(line string) []atom {
 	return out
 }
 
-// A Measure is what was found in messages, so that several texts can be measured by it. Texts that have lines in common are
-// measured faster than the first.
+// A Measure is what was found in messages, so that several texts can be measured by it. Texts that have lines
+// in common are measured faster than the first.
 type Measure struct {
 	reader   *Reader
 	ctx      context.Context
@@ -69,7 +71,7 @@ type Measure struct {
 	measured bool               // a text was measured to its end
 }
 
-// A wanted is one string with the places where it stood and stands.
+// A wanted is one string with its places before and now.
 type wanted struct {
 	kind    ruler.Kind
 	last    int // index of the last message in which somebody wrote it
@@ -79,7 +81,7 @@ type wanted struct {
 	grounded bool // in the text that was measured last
 }
 
-// A place is where a string stands on a line.
+// A place is the position of a string on a line.
 type place struct {
 	of *wanted
 	at []ruler.Context
@@ -87,7 +89,10 @@ type place struct {
 
 // In finds the strings of ms. When ctx is done it ends early, and so does what is measured by it then.
 func (r *Reader) In(ctx context.Context, ms []decant.Message) *Measure {
-	m := &Measure{reader: r, ctx: ctx, messages: len(ms), strings: map[string]*wanted{}, names: map[string]bool{}, lines: map[string][]place{}}
+	m := &Measure{
+		reader: r, ctx: ctx, messages: len(ms), strings: map[string]*wanted{}, names: map[string]bool{},
+		lines: map[string][]place{},
+	}
 	var texts []string
 	for i := range ms {
 		for k := range ms[i].Blocks {
@@ -151,7 +156,7 @@ func (m *Measure) Lost(ctx context.Context, was, now string) (out []string) {
 	return out
 }
 
-// places returns where wanted strings stand on a line.
+// places returns the places of wanted strings on a line.
 func (m *Measure) places(line string) (out []place) {
 	in := find.In(line)
 	for _, a := range m.reader.atoms(line) {
@@ -197,7 +202,7 @@ func (m *Measure) authored(i int, b *decant.Block, text string) {
 	}
 }
 
-// stood notes where the strings stand in a text of the messages.
+// stood notes the places of the strings in a text of the messages.
 func (m *Measure) stood(text string) {
 	for line := range strings.Lines(text) {
 		if m.ctx.Err() != nil {

@@ -11,7 +11,10 @@ import (
 
 // What a text is measured to hold does not depend on which texts were measured before.
 func TestMeasuringAgainSaysTheSame(t *testing.T) {
-	words := rapid.SampledFrom([]string{"pkg/auth/session.go", "session.go", "handleLogin", "ErrTimeout", "xhandleLoginx", "reads", "token", "before", "every", "request", "fails", "because", "\n"})
+	words := rapid.SampledFrom([]string{
+		"pkg/auth/session.go", "session.go", "handleLogin", "ErrTimeout", "xhandleLoginx", "reads", "token",
+		"before", "every", "request", "fails", "because", "\n",
+	})
 	line := rapid.Map(rapid.SliceOfN(words, 1, 12), func(ws []string) string { return strings.Join(ws, " ") })
 	rapid.Check(t, func(t *rapid.T) {
 		var ms []decant.Message

@@ -28,7 +28,10 @@ func Arguments(s *Subject) []decant.Decision {
 			continue
 		}
 		old := u.block.Text()
-		d := decant.Decision{Kind: decant.Shrink, Reduction: decant.ReductionArguments, Reason: "written content of an old " + u.call.Name + " call"}
+		d := decant.Decision{
+			Kind: decant.Shrink, Reduction: decant.ReductionArguments,
+			Reason: "written content of an old " + u.call.Name + " call",
+		}
 		if d, ok := s.decide(u.block, old, (&shortening{s, u}).arguments(old), d); ok {
 			out = append(out, d)
 		}
@@ -93,8 +96,7 @@ func isKey(rest string) bool {
 	return strings.HasPrefix(rest, ":")
 }
 
-// note is what stands in the place of a long string: its first line where it says what it is about,
-// and its size.
+// note replaces a long string: its first line where it says what it is about, and its size.
 func (s *shortening) note(text string) string {
 	if strings.Contains(text, "*** Begin Patch") && s.use.call.Class != tool.Shell {
 		return patchHeads(text)
@@ -103,7 +105,8 @@ func (s *shortening) note(text string) string {
 	if s.use.call.Class == tool.Shell {
 		keep = clipLine(text[:lineLength(text)]) + "\n"
 	}
-	size := fmt.Sprintf("[%s, %s; now in the file", amount(strings.Count(text, "\n")+1, "line"), amount(utf8.RuneCountInString(text), "character"))
+	size := fmt.Sprintf("[%s, %s; now in the file", amount(strings.Count(text, "\n")+1, "line"),
+		amount(utf8.RuneCountInString(text), "character"))
 	w := &whole{text: s.subject.mask(text), tokens: s.subject.opts.Counter.Count(text), call: &s.use.call, own: 1}
 	if s.subject.opts.Quote.on() {
 		if quoted := s.subject.names().outline(w, s.subject.opts.Quote.written()); quoted != "" {

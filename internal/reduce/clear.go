@@ -2,7 +2,7 @@ package reduce
 
 import "github.com/decantdev/decant"
 
-// cleared is what stands in the place of a cleared result unless the preset says otherwise.
+// cleared replaces a cleared result unless the preset sets another text.
 const cleared = "[Tool result cleared]"
 
 // Clearing says which results are cleared: those that are older than both numbers say.
@@ -10,7 +10,7 @@ type Clearing struct {
 	After int    // results with at least so many assistant messages behind them
 	Keep  int    // all but the newest so many
 	Least int    // none at all if they would free fewer tokens together
-	Text  string // what stands in their place; empty: a text of our own
+	Text  string // replacement; empty: Decant's default text
 }
 
 // Clear proposes to replace every old result by the same short text. It is what many agents do to old results; Stub

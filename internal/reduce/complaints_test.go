@@ -48,7 +48,8 @@ func TestStubKeepsExitStatusAndErrorLine(t *testing.T) {
 func TestStubOfEmptyFailureSaysNothingFalse(t *testing.T) {
 	c := talk("-- user --\nBuild.\n-- Bash {\"command\":\"go build ./...\"} --\n" + strings.Repeat("\n", 300) + "-- assistant --\nHm.\n")
 	for _, d := range Stub(Of(context.Background(), c, options())) {
-		if strings.Contains(d.Text, "exit 0") || strings.Contains(d.Text, "passed") || !strings.Contains(d.Text, "no output") {
+		if strings.Contains(d.Text, "exit 0") || strings.Contains(d.Text, "passed") ||
+			!strings.Contains(d.Text, "no output") {
 			t.Errorf("stub claims what nobody said: %s", d.Text)
 		}
 	}
@@ -105,8 +106,17 @@ func TestUnchangedInputGivesNoDecisions(t *testing.T) {
 func TestMalformedBlocksDoNotCrash(t *testing.T) {
 	c := talk("-- user --\nHello.\n-- Read not json --\n" + long(30) + "-- Bash {\"command\": --\n" + long(30) + "-- assistant --\nDone.\n")
 	c.Messages = append(c.Messages,
-		decant.Message{Number: 8, Role: decant.RoleUser, Blocks: []decant.Block{{Kind: decant.KindResult, CallID: "orphan", Content: decant.Text(long(30)), Ref: decant.Ref{Message: 8}}}},
-		decant.Message{Number: 9, Role: decant.RoleAssistant, Blocks: []decant.Block{{Kind: decant.KindUse, Name: "Edit", CallID: "never", Ref: decant.Ref{Message: 9}}, {Kind: decant.KindOpaque, Ref: decant.Ref{Message: 9, Block: 1}}}},
+		decant.Message{
+			Number: 8, Role: decant.RoleUser,
+			Blocks: []decant.Block{{Kind: decant.KindResult, CallID: "orphan", Content: decant.Text(long(30)), Ref: decant.Ref{Message: 8}}},
+		},
+		decant.Message{
+			Number: 9, Role: decant.RoleAssistant,
+			Blocks: []decant.Block{
+				{Kind: decant.KindUse, Name: "Edit", CallID: "never", Ref: decant.Ref{Message: 9}},
+				{Kind: decant.KindOpaque, Ref: decant.Ref{Message: 9, Block: 1}},
+			},
+		},
 		decant.Message{Number: 10, Role: decant.RoleUser})
 	all(c, options())
 	all(&decant.Conversation{}, options())
@@ -125,7 +135,8 @@ func TestShrunkResultMayBecomeStub(t *testing.T) {
 	o := options()
 	o.Transcript, o.Made = c, trims
 	again := Trim(Of(context.Background(), view, o), Trimming{Over: 300, Head: 50, Tail: 50})
-	if len(again) != 1 || again[0].Target != trims[0].Target || strings.Count(again[0].Text, "[...") != 1 || again[0].Before != trims[0].After {
+	if len(again) != 1 || again[0].Target != trims[0].Target || strings.Count(again[0].Text, "[...") != 1 ||
+		again[0].Before != trims[0].After {
 		t.Errorf("want it cut further, from the original: %s", print(again))
 	}
 	ds := Stub(Of(context.Background(), view, o))
@@ -271,7 +282,8 @@ func TestAResultOfOneLineGetsItsRoom(t *testing.T) {
 			if !strings.HasSuffix(head, ",") || !strings.HasPrefix(tail, `{"id"`) && !strings.HasPrefix(tail, `"`) {
 				t.Errorf("cut inside a value: %q ... %q", head[len(head)-30:], tail[:30])
 			}
-			if !strings.Contains(note, fmt.Sprintf("of %d,%03d characters", len(line)/1000, len(line)%1000)) || !strings.Contains(note, "offset") {
+			if !strings.Contains(note, fmt.Sprintf("of %d,%03d characters", len(line)/1000, len(line)%1000)) ||
+				!strings.Contains(note, "offset") {
 				t.Errorf("the note %q does not say how much there is and how to see it", note)
 			}
 		})

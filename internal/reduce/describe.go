@@ -127,8 +127,8 @@ func (r *result) beginning() string {
 	return ""
 }
 
-// finish closes a stub and says how to get the original back: by running the call again, or by its handle where the agent has
-// the tool for that.
+// finish closes a stub and says how to get the original back: by running the call again, or by its handle
+// where the agent has the tool for that.
 func finish(line string, r *result, expand string) string {
 	line += again(&r.call)
 	if expand != "" {

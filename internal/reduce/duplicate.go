@@ -29,7 +29,8 @@ func Duplicate(s *Subject) []decant.Decision {
 			continue
 		}
 		line := r.heading() + ": the same result comes again later, see there]"
-		if d, ok := s.replace(r, decant.Stub, line, decant.ReductionDuplicate, "the same text is in "+s.ms[later.at].Name()); ok {
+		if d, ok := s.replace(r, decant.Stub, line, decant.ReductionDuplicate,
+			"the same text is in "+s.ms[later.at].Name()); ok {
 			out = append(out, d)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/decantdev/decant"
 )
 
-// Where the agent has Decant's expand, under whatever name its client gives it, a stub names the handle of its original; where it has
-// another tool of that name, or none, it does not.
+// Where the agent has Decant's expand, under whatever name its client gives it, a stub names the handle of
+// its original; where it has another tool of that name, or none, it does not.
 func TestStubsNameTheirHandles(t *testing.T) {
 	var log strings.Builder
 	for n := range 200 {

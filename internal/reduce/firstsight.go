@@ -51,7 +51,8 @@ func readsSource(c *tool.Call) bool {
 }
 
 func isData(p string) bool {
-	for _, end := range [...]string{".log", ".jsonl", ".ndjson", ".csv", ".tsv", ".lock", ".map", ".min.js", ".min.css", ".svg", ".out", ".output", "package-lock.json", "go.sum"} {
+	for _, end := range [...]string{".log", ".jsonl", ".ndjson", ".csv", ".tsv", ".lock", ".map", ".min.js",
+		".min.css", ".svg", ".out", ".output", "package-lock.json", "go.sum"} {
 		if strings.HasSuffix(p, end) {
 			return true
 		}

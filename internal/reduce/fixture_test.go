@@ -32,11 +32,17 @@ func conversation(files []txtar.File) *decant.Conversation {
 		text := strings.TrimSuffix(string(f.Data), "\n")
 		switch f.Name {
 		case "user":
-			s.message(decant.RoleUser, decant.Block{Kind: decant.KindText, Author: decant.AuthorUser, Content: decant.Text(text)})
+			s.message(decant.RoleUser, decant.Block{
+				Kind: decant.KindText, Author: decant.AuthorUser, Content: decant.Text(text),
+			})
 		case "assistant":
-			s.message(decant.RoleAssistant, decant.Block{Kind: decant.KindText, Author: decant.AuthorModel, Content: decant.Text(text)})
+			s.message(decant.RoleAssistant, decant.Block{
+				Kind: decant.KindText, Author: decant.AuthorModel, Content: decant.Text(text),
+			})
 		case "thinking":
-			s.message(decant.RoleAssistant, decant.Block{Kind: decant.KindThinking, Author: decant.AuthorModel, Content: decant.Text(text), Signed: true})
+			s.message(decant.RoleAssistant, decant.Block{
+				Kind: decant.KindThinking, Author: decant.AuthorModel, Content: decant.Text(text), Signed: true,
+			})
 		default:
 			s.call(f.Name, text)
 		}
@@ -56,8 +62,13 @@ func (s *script) call(line, result string) {
 	name, args, _ := strings.Cut(line, " ")
 	s.ids++
 	id := fmt.Sprintf("call_%d", s.ids)
-	use := decant.Block{Kind: decant.KindUse, Author: decant.AuthorModel, Name: name, CallID: id, Content: decant.Text(args)}
-	res := decant.Block{Kind: decant.KindResult, Author: decant.AuthorTool, Name: name, CallID: id, Error: failed, Content: decant.Text(result)}
+	use := decant.Block{
+		Kind: decant.KindUse, Author: decant.AuthorModel, Name: name, CallID: id, Content: decant.Text(args),
+	}
+	res := decant.Block{
+		Kind: decant.KindResult, Author: decant.AuthorTool, Name: name, CallID: id, Error: failed,
+		Content: decant.Text(result),
+	}
 	if !join || s.last != "use" {
 		s.message(decant.RoleAssistant, use)
 		s.message(decant.RoleUser, res)

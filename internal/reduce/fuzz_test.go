@@ -12,7 +12,8 @@ import (
 // FuzzClean guards the terminal: nothing grows, no rune is split, no escape sequence that was obeyed stays, and
 // plain text comes back as it is.
 func FuzzClean(f *testing.F) {
-	for _, s := range []string{"plain\r\n", "\x1b[31mred\x1b[0m", "10%\r20%\n", "a\b\bb", "\x1b]0;t\x07x", "\x1b[2A\x1b[Kx", "中\r文字", "\x1b", "\x1b[", "\x1b[999999999999A", "é\bx", "\x1b(B", "a\n\x1b[1Ab\x1b[5Bc"} {
+	for _, s := range []string{"plain\r\n", "\x1b[31mred\x1b[0m", "10%\r20%\n", "a\b\bb", "\x1b]0;t\x07x",
+		"\x1b[2A\x1b[Kx", "中\r文字", "\x1b", "\x1b[", "\x1b[999999999999A", "é\bx", "\x1b(B", "a\n\x1b[1Ab\x1b[5Bc"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -39,11 +40,18 @@ func FuzzTrim(f *testing.F) {
 	f.Add(strings.Repeat("x\n", 500)+"error: y\n", 100, 30, 30, true)
 	f.Fuzz(func(t *testing.T, text string, over, head, tail int, literal bool) {
 		c := decant.Conversation{Messages: []decant.Message{
-			{Number: 1, Role: decant.RoleAssistant, Blocks: []decant.Block{{Kind: decant.KindUse, Name: "Bash", CallID: "1", Content: decant.Text("{}"), Ref: decant.Ref{Message: 1}}}},
-			{Number: 2, Role: decant.RoleUser, Blocks: []decant.Block{{Kind: decant.KindResult, CallID: "1", Content: decant.Text(text), Ref: decant.Ref{Message: 2}}}},
+			{
+				Number: 1, Role: decant.RoleAssistant,
+				Blocks: []decant.Block{{Kind: decant.KindUse, Name: "Bash", CallID: "1", Content: decant.Text("{}"), Ref: decant.Ref{Message: 1}}},
+			},
+			{
+				Number: 2, Role: decant.RoleUser,
+				Blocks: []decant.Block{{Kind: decant.KindResult, CallID: "1", Content: decant.Text(text), Ref: decant.Ref{Message: 2}}},
+			},
 			{Number: 3, Role: decant.RoleAssistant},
 		}}
-		for _, d := range Trim(Of(context.Background(), &c, Options{Counter: bytesCounter{}}), Trimming{Over: over, Head: head, Tail: tail, Literal: literal}) {
+		for _, d := range Trim(Of(context.Background(), &c, Options{Counter: bytesCounter{}}),
+			Trimming{Over: over, Head: head, Tail: tail, Literal: literal}) {
 			if len(d.Text) >= len(text) || utf8.ValidString(text) && !utf8.ValidString(d.Text) {
 				t.Errorf("%q became %q", text, d.Text)
 			}
@@ -53,7 +61,8 @@ func FuzzTrim(f *testing.F) {
 
 // FuzzNames guards that names are parts of the text, in order, and that nothing panics.
 func FuzzNames(f *testing.F) {
-	for _, s := range []string{"func (s *T) Foo(a bar.Baz) {", "see https://a.b/c?d=e, and ./x/y.go:12:3", "--flag=1 a/b.go-608-x", "\\nReturn", "<system-reminder>", "中a_b文", "..", "a://", "12\tdefmodule X.Y do"} {
+	for _, s := range []string{"func (s *T) Foo(a bar.Baz) {", "see https://a.b/c?d=e, and ./x/y.go:12:3",
+		"--flag=1 a/b.go-608-x", "\\nReturn", "<system-reminder>", "中a_b文", "..", "a://", "12\tdefmodule X.Y do"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -83,7 +92,10 @@ func session(rounds int) *decant.Conversation {
 	calls := []string{`{"file_path":"/r/a.go"}`, `{"command":"go test ./..."}`, `{"pattern":"handle"}`}
 	for i := range rounds {
 		id := string(rune('a'+i%26)) + strings.Repeat("x", i/26)
-		add(decant.RoleAssistant, decant.Block{Kind: decant.KindUse, Name: []string{"Read", "Bash", "Grep"}[i%3], CallID: id, Content: decant.Text(calls[i%3])})
+		add(decant.RoleAssistant, decant.Block{
+			Kind: decant.KindUse, Name: []string{"Read", "Bash", "Grep"}[i%3], CallID: id,
+			Content: decant.Text(calls[i%3]),
+		})
 		add(decant.RoleUser, decant.Block{Kind: decant.KindResult, CallID: id, Content: decant.Text(text)})
 	}
 	add(decant.RoleAssistant, decant.Block{Kind: decant.KindText, Content: decant.Text("Done.")})

@@ -76,7 +76,10 @@ func run(t *testing.T, c *decant.Conversation, policy string) []decant.Decision 
 }
 
 func options() Options {
-	return Options{Counter: quarters{}, Mask: func(s string) string { return strings.ReplaceAll(s, "sk-live-0123456789abcdef", "[secret]") }}
+	return Options{
+		Counter: quarters{},
+		Mask:    func(s string) string { return strings.ReplaceAll(s, "sk-live-0123456789abcdef", "[secret]") },
+	}
 }
 
 func list(s string) []string {
@@ -87,7 +90,10 @@ func list(s string) []string {
 }
 
 func reduction(t *testing.T, name string, s *Subject, num func(string) int) []decant.Decision {
-	trimming := Trimming{Over: num("over"), Head: num("head"), Tail: num("tail"), After: num("after"), Literal: num("literal") > 0}
+	trimming := Trimming{
+		Over: num("over"), Head: num("head"), Tail: num("tail"), After: num("after"),
+		Literal: num("literal") > 0,
+	}
 	switch name {
 	case "superseded":
 		return Superseded(s)

@@ -15,7 +15,7 @@ func matchAny(patterns []string, name string) bool {
 	return false
 }
 
-// match reports whether name matches pattern, in which "*" stands for any letters.
+// match reports whether name matches pattern, in which "*" matches any letters.
 func match(pattern, name string) bool {
 	head, rest, star := strings.Cut(pattern, "*")
 	if !strings.HasPrefix(name, head) {

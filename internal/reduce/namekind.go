@@ -32,8 +32,8 @@ func (k kind) weight() float64 {
 	return 0
 }
 
-// eachName calls yield with every name in text: what an agent has to spell exactly, such as paths,
-// URLs, identifiers of more than one word, ids, hashes and options. Plain words are none.
+// eachName calls yield with every name in text: what an agent has to spell exactly, such as paths, URLs,
+// identifiers of more than one word, ids, hashes and options. Plain words do not count.
 func eachName(text string, yield func(name string, k kind, at int)) {
 	for i := 0; i < len(text); {
 		if !nameByte(text[i]) {

@@ -14,10 +14,10 @@ import (
 type name struct {
 	text    string
 	kind    kind
-	at      int // where it stands first
+	at      int // of its first place
 	count   int
 	defined bool // on a line that defines it
-	visible bool // it stands in the view elsewhere
+	visible bool // it is in the view elsewhere
 	must    bool // it must not go out of the view
 	score   float64
 }

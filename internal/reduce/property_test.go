@@ -34,7 +34,9 @@ func all(c *decant.Conversation, o Options) map[string][]decant.Decision {
 // draw makes up a conversation of an agent with a few files, with text of all kinds.
 func draw(t *rapid.T) *decant.Conversation {
 	var s script
-	s.message(decant.RoleUser, decant.Block{Kind: decant.KindText, Author: decant.AuthorUser, Content: decant.Text(rapid.String().Draw(t, "task"))})
+	s.message(decant.RoleUser, decant.Block{
+		Kind: decant.KindText, Author: decant.AuthorUser, Content: decant.Text(rapid.String().Draw(t, "task")),
+	})
 	for range rapid.IntRange(1, 12).Draw(t, "rounds") {
 		file := rapid.SampledFrom([]string{"/a.go", "/b.md", "c.log"}).Draw(t, "file")
 		lines := rapid.SliceOfN(rapid.SampledFrom(lines), 0, 60).Draw(t, "lines")
@@ -54,8 +56,11 @@ func draw(t *rapid.T) *decant.Conversation {
 
 // lines are what results are made of.
 var lines = []string{
-	"", "func handleIndex(w http.ResponseWriter, r *http.Request) {", "a.go:12:3: undefined: fooBar", "--- FAIL: TestSomething (0.00s)", "\x1b[31mred\x1b[0m text", "10%\r55%\r100%",
-	"中文的一行,里面有路径 /srv/数据/文件.txt", "é\b\bx", "error: " + strings.Repeat("long ", 30), strings.Repeat("界", 2500), strings.Repeat("x", 4100), "3 passed, 1 failed", "\x1b[2A\rup", "\xff\xfe broken", "id: PRRC_kwDOQyo98M6j8TeL",
+	"", "func handleIndex(w http.ResponseWriter, r *http.Request) {", "a.go:12:3: undefined: fooBar",
+	"--- FAIL: TestSomething (0.00s)", "\x1b[31mred\x1b[0m text", "10%\r55%\r100%",
+	"中文的一行,里面有路径 /srv/数据/文件.txt", "é\b\bx", "error: " + strings.Repeat("long ", 30), strings.Repeat("界", 2500),
+	strings.Repeat("x", 4100), "3 passed, 1 failed", "\x1b[2A\rup", "\xff\xfe broken",
+	"id: PRRC_kwDOQyo98M6j8TeL",
 }
 
 // TestReductionNeverLarger guards that a replacement is smaller than what it replaces, in bytes and
@@ -198,7 +203,8 @@ func TestTrimStatesRemovedLines(t *testing.T) {
 			}
 			wantLines := strings.Count(strings.TrimSuffix(old, "\n"), "\n") + 1
 			if lines != wantLines || chars != utf8.RuneCountInString(old) {
-				t.Errorf("accounts for %d lines, %d characters of %d lines, %d characters:\n%s", lines, chars, wantLines, utf8.RuneCountInString(old), d.Text)
+				t.Errorf("accounts for %d lines, %d characters of %d lines, %d characters:\n%s", lines, chars, wantLines,
+					utf8.RuneCountInString(old), d.Text)
 			}
 		}
 	})
@@ -215,7 +221,8 @@ func TestArgumentsStayJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := draw(t)
 		for _, d := range all(c, options())["arguments"] {
-			if old := block(c, d.Target.Ref).Text(); jsonspan.Validate([]byte(old)) == nil && jsonspan.Validate([]byte(d.Text)) != nil {
+			if old := block(c, d.Target.Ref).Text(); jsonspan.Validate([]byte(old)) == nil &&
+				jsonspan.Validate([]byte(d.Text)) != nil {
 				t.Errorf("not JSON any more: %s", d.Text)
 			}
 		}

@@ -15,11 +15,11 @@ import (
 const (
 	longQuote   = 300 // bytes of a line that are quoted
 	shortQuote  = 6   // bytes under which a line says nothing
-	fewWords    = 5   // words of a line under which its names stand almost alone
+	fewWords    = 5   // number of words below which a line is almost only names
 	aloneWeight = 0.1 // what such a line is worth, as a share of one that says what its names are
 )
 
-// whole is a text that an outline is to stand for.
+// whole is a text to be replaced by an outline.
 type whole struct {
 	text    string
 	tokens  int
@@ -52,7 +52,7 @@ type quote struct {
 	names []string
 	cost  int // tokens
 	value float64
-	alone bool // its names stand almost alone
+	alone bool // it is almost only names
 }
 
 // quotes returns the lines of text that hold the most names of value which are not known yet, in

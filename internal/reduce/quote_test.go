@@ -71,7 +71,10 @@ func TestOutlineIsMadeOnce(t *testing.T) {
 
 func TestOutlineMasksSecrets(t *testing.T) {
 	c := reading()
-	o := Options{Counter: quarters{}, Quote: Quoting{Share: 0.2}, Mask: func(s string) string { return strings.ReplaceAll(s, "loadCheckpoint7", "[masked]") }}
+	o := Options{
+		Counter: quarters{}, Quote: Quoting{Share: 0.2},
+		Mask: func(s string) string { return strings.ReplaceAll(s, "loadCheckpoint7", "[masked]") },
+	}
 	if ds := Stub(Of(context.Background(), c, o)); strings.Contains(ds[0].Text, "loadCheckpoint7") {
 		t.Errorf("a masked text is quoted:\n%s", print(ds))
 	}

@@ -2,12 +2,12 @@ package reduce
 
 import "cmp"
 
-// A Quoting says how many of its own lines a stub quotes of what it stands for. The zero value quotes
-// none: the stub lists names only.
+// A Quoting sets how many lines a stub quotes of its original. The zero value quotes none: the stub lists
+// names only.
 //
-// What a name is worth to an agent depends on the line that it stands in. Measured on recorded
-// sessions, a fifth of a result, taken line by line for the names in them, keeps nearly all that the
-// agent writes next, and costs less than leaving the whole result in view for a few rounds more.
+// The worth of a name depends on its line. Measured on recorded sessions, a fifth of a result, taken line by
+// line for the names in them, keeps nearly all that the agent writes next, and costs less than leaving the
+// whole result in view for a few rounds more.
 type Quoting struct {
 	Share float64 // of the result's tokens that lines may take; zero quotes nothing
 	Most  int     // tokens that lines may take whatever the share; zero means 1,000

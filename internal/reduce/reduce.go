@@ -1,16 +1,15 @@
 // Package reduce proposes the small cuts of a conversation: what can go out of the model's sight
 // without anybody missing it.
 //
-// Most of what fills the window of an agent is what its tools returned, and most of that is old: a
-// file that has been read again since, a build log that was acted on, the colours of a progress
-// bar. Each reduction in this package finds one kind of such text and proposes decisions that
-// replace whole blocks: nothing is deleted, the original stays behind the decision's handle, and
-// no replacement is larger than what it replaces. [Superseded] and [Duplicate] find results whose
-// content stands elsewhere; [Stub] turns an old result into one line that says what it was, how it
-// ended and which names in it are worth keeping; [Trim] keeps the ends of a long one together with
-// its error lines; [Terminal] removes what a terminal would have overwritten; [Arguments] shortens
-// what was written long ago; [Thinking] drops old thoughts; [Clear] is the blunt end. [FirstSight]
-// is what may happen to a result that arrives for the first time.
+// Most of what fills the window of an agent is what its tools returned, and most of that is old: a file that
+// has been read again since, a build log that was acted on, the colours of a progress bar. Each reduction in
+// this package finds one kind of such text and proposes decisions that replace whole blocks: nothing is
+// deleted, the original stays behind the decision's handle, and no replacement is larger than what it
+// replaces. [Superseded] and [Duplicate] find results whose content is elsewhere; [Stub] turns an old result
+// into one line that says what it was, how it ended and which names in it are worth keeping; [Trim] keeps the
+// ends of a long one together with its error lines; [Terminal] removes what a terminal would have
+// overwritten; [Arguments] shortens what was written long ago; [Thinking] drops old thoughts; [Clear] is the
+// blunt end. [FirstSight] is what may happen to a result that arrives for the first time.
 //
 // All of them are pure functions of a [Subject], a transcript or a view that has been looked at
 // once. In a view a block that a decision has changed already is left alone, so that a second run

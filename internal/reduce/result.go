@@ -22,7 +22,7 @@ type result struct {
 	fresh  bool    // in the open round, and verbatim
 }
 
-// verbatim reports whether the transcript has r as it stands here.
+// verbatim reports whether the transcript has the same r.
 func (r *result) verbatim() bool { return r.block.Changed == "" }
 
 // read returns the original text of r, decoded once.

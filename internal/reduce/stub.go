@@ -10,10 +10,10 @@ import (
 // minStub is the size in tokens under which a result is not worth a stub.
 const minStub = 60
 
-// Stub proposes one informative line for every old result: what was called, on what, how it ended,
-// how big the result was, the names in it that the agent is most likely to need, and how to get
-// it back. The newest results are looked at first, so that a name stands in the stub nearest to
-// where the agent is and not in every older one again.
+// Stub proposes one informative line for every old result: what was called, on what, how it ended, how big
+// the result was, the names in it that the agent is most likely to need, and how to get it back. The newest
+// results come first, so that a name is in the stub nearest to where the agent is and not in every older one
+// again.
 func Stub(s *Subject) []decant.Decision {
 	var out []decant.Decision
 	for r := range s.newestFirst() {

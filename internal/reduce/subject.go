@@ -83,7 +83,7 @@ type pairing struct {
 	made  map[string]*decant.Decision // Options.Made by id
 }
 
-// place says where a block stands and what may be done there.
+// place is the position of a block with the changes allowed there.
 type place struct {
 	at, round     int
 	closed, fresh bool
@@ -94,7 +94,9 @@ func (s *Subject) look(b *decant.Block, at place, p *pairing) {
 	switch b.Kind {
 	case decant.KindUse:
 		p.calls[b.CallID] = append(p.calls[b.CallID], len(s.uses))
-		s.uses = append(s.uses, use{block: b, call: tool.Parse(b.Name, b.Text()), closed: at.closed && s.allowed(b), failed: true})
+		s.uses = append(s.uses, use{
+			block: b, call: tool.Parse(b.Name, b.Text()), closed: at.closed && s.allowed(b), failed: true,
+		})
 	case decant.KindResult:
 		r := result{block: b, orig: b, mask: s.mask, at: at.at, round: at.round, closed: at.closed, fresh: at.fresh}
 		s.pair(&r, p.calls)
@@ -214,7 +216,7 @@ func (s *Subject) decide(b *decant.Block, old, text string, d decant.Decision) (
 	return d, true
 }
 
-// replace proposes to put text in the place of r, whatever stands there now.
+// replace proposes to put text in the place of r, whatever is there now.
 func (s *Subject) replace(r *result, kind decant.DecisionKind, text string, reduction decant.Reduction, reason string) (decant.Decision, bool) {
 	d, ok := s.decide(r.block, r.shown(), text, decant.Decision{Kind: kind, Reduction: reduction, Reason: reason})
 	if r.shrunk != nil {
@@ -231,7 +233,7 @@ func (s *Subject) mask(text string) string {
 	return s.opts.Mask(text)
 }
 
-// assistants returns for each message how many assistant messages stand after it.
+// assistants returns for each message the number of assistant messages after it.
 func (s *Subject) assistants() []int {
 	after := make([]int, len(s.ms))
 	n := 0

@@ -64,7 +64,9 @@ func (s *Subject) history() *history {
 }
 
 // cutMarks are what clients leave in a result that they cut themselves.
-var cutMarks = [...]string{"tokens truncated", "characters truncated", "[truncated", "output truncated", "result (first "}
+var cutMarks = [...]string{
+	"tokens truncated", "characters truncated", "[truncated", "output truncated", "result (first ",
+}
 
 // extent limits a read to what its result really holds. It reports false when that cannot be told,
 // because something was cut out of the middle. A change is what it is.
@@ -73,7 +75,7 @@ func extent(r *result, f tool.Touch) (tool.Touch, bool) {
 		return f, true
 	}
 	if !r.verbatim() && (r.shrunk == nil || r.shrunk.Reduction != decant.ReductionTerminal) {
-		return f, false // what stands there now is not the file
+		return f, false // the text there now is not the file
 	}
 	text := r.read()
 	for _, mark := range cutMarks {
@@ -82,7 +84,8 @@ func extent(r *result, f tool.Touch) (tool.Touch, bool) {
 		}
 	}
 	tail := text[max(0, len(text)-300):]
-	if strings.Contains(tail, "more lines not shown") || strings.Contains(tail, "more lines below") || strings.Contains(tail, "more lines in file") {
+	if strings.Contains(tail, "more lines not shown") || strings.Contains(tail, "more lines below") ||
+		strings.Contains(tail, "more lines in file") {
 		f.First = max(f.First, 1)
 		f.Last = f.First + strings.Count(text, "\n") - 3
 	}

@@ -20,7 +20,10 @@ func Terminal(s *Subject) []decant.Decision {
 		if len(cleaned) == len(text) {
 			continue
 		}
-		d := decant.Decision{Kind: decant.Shrink, Reduction: decant.ReductionTerminal, Reason: "control sequences in a result of " + toolName(r)}
+		d := decant.Decision{
+			Kind: decant.Shrink, Reduction: decant.ReductionTerminal,
+			Reason: "control sequences in a result of " + toolName(r),
+		}
 		if d, ok := s.decide(r.block, text, cleaned, d); ok {
 			out = append(out, d)
 		}
@@ -105,7 +108,7 @@ func (t *screen) write(text string) int {
 	return n
 }
 
-// put writes s at the cursor over what stands there, rune by rune.
+// put writes s at the cursor over the present text, rune by rune.
 func (t *screen) put(s string) {
 	line := t.lines[t.row]
 	if t.col == len(line) {

@@ -27,7 +27,8 @@ func Thinking(s *Subject, t Thoughts) []decant.Decision {
 	end = min(end, withThoughts(s.ms, t.Keep))
 	var out []decant.Decision
 	for i := range s.ms[:end] {
-		if t.Through > 0 && s.ms[i].Number > t.Through || s.opts.Before > 0 && s.ms[i].Number >= s.opts.Before && t.KeepTurns >= 0 {
+		if t.Through > 0 && s.ms[i].Number > t.Through ||
+			s.opts.Before > 0 && s.ms[i].Number >= s.opts.Before && t.KeepTurns >= 0 {
 			break
 		}
 		out = append(out, s.thoughts(&s.ms[i])...)
@@ -35,7 +36,7 @@ func Thinking(s *Subject, t Thoughts) []decant.Decision {
 	return out
 }
 
-// withThoughts returns how many messages stand before the newest so many with thinking.
+// withThoughts returns the number of messages before the newest n with thinking.
 func withThoughts(ms []decant.Message, newest int) int {
 	for i := len(ms) - 1; i >= 0 && newest > 0; i-- {
 		if ms[i].Has(decant.KindThinking) {

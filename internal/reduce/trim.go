@@ -14,7 +14,7 @@ import (
 // Trimming says how a long result is cut. Sizes are in characters.
 type Trimming struct {
 	Over       int // results of at most so many stay whole; zero means 16,000
-	Head, Tail int // kept at the beginning and at the end; both zero mean 4,000, and less than zero is none
+	Head, Tail int // kept at the beginning and at the end; both zero mean 4,000; negative means nothing
 	After      int // only results with at least so many assistant messages after them; zero means every closed one
 
 	// Off says that no result is cut at first sight, whatever the sizes.
@@ -148,7 +148,7 @@ func fill(lines []string, room int) end {
 	return end{lines: len(lines)}
 }
 
-// writeBetween writes what stands between the two ends: the parts that they have room for of the first and of
+// writeBetween writes the text between the two ends: the parts that they have room for of the first and of
 // the last line, and what the middle says of how things went.
 func writeBetween(out *strings.Builder, lines []string, head, tail int) {
 	last := len(lines) - 1
@@ -196,7 +196,8 @@ func between(s string, i, step int) int {
 		marks = ","
 	}
 	for k := i; k > 0 && k < len(s) && (k-i)*step < near; k += step {
-		if strings.IndexByte(marks, s[k-1]) >= 0 && (marks != "," || k == len(s) || strings.IndexByte("\"{[ -0123456789tfn", s[k]) >= 0) {
+		if strings.IndexByte(marks, s[k-1]) >= 0 &&
+			(marks != "," || k == len(s) || strings.IndexByte("\"{[ -0123456789tfn", s[k]) >= 0) {
 			return k
 		}
 	}

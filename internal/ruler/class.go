@@ -72,7 +72,7 @@ func wordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r)
 }
 
-// wordAt returns the size of the word character at i, 0 when there is none.
+// wordAt returns the size of the word character at i, or 0.
 func wordAt(s string, i int) int {
 	if i >= len(s) {
 		return 0
@@ -98,7 +98,7 @@ func wordEnd(s string, i int) int {
 	}
 }
 
-// wordBefore reports whether a word character stands before i.
+// wordBefore reports whether a word character precedes i.
 func wordBefore(s string, i int) bool {
 	if i == 0 {
 		return false
@@ -110,7 +110,7 @@ func wordBefore(s string, i int) bool {
 	return wordRune(r)
 }
 
-// byteBefore reports whether one of the bytes, all under 0x80, stands before i.
+// byteBefore reports whether one of the bytes, all under 0x80, precedes i.
 func byteBefore(s string, i int, bytes string) bool {
 	if i == 0 {
 		return false

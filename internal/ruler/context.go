@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Numbers of the grounded measure. On published compactions with the recorded answers of real models,
-// whether a string is present hardly predicts what a model recalls; whether it stands with its context does.
+// Numbers of the grounded measure. On published compactions with the recorded answers of real models, whether
+// a string is present hardly predicts what a model recalls; its presence with its context does.
 const (
 	aside = 100 // characters of the line to either side that count
 	Most  = 12  // first places of a string that are looked at
@@ -22,7 +22,7 @@ func Contexts(text, atom string, most int) []Context {
 	return ContextsAt(text, atom, places(text, atom), most)
 }
 
-// places returns where an atom stands in a text, from the beginning on.
+// places returns the places of an atom in a text, in order.
 func places(text, atom string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i := 0; ; i += len(atom) {
@@ -82,7 +82,8 @@ func plain(c Context, s string) Context {
 			i++
 			continue
 		}
-		if i-start < 4 || wordBefore(s, start) || byteBefore(s, start, "./-") || wordAt(s, i) > 0 || i < len(s) && s[i] == '/' {
+		if i-start < 4 || wordBefore(s, start) || byteBefore(s, start, "./-") || wordAt(s, i) > 0 ||
+			i < len(s) && s[i] == '/' {
 			continue
 		}
 		if h := hashOf(s[start:i]); !c.has(h) {
@@ -127,8 +128,9 @@ func Grounded(before, now []Context) bool {
 	return GroundedAnywhere(before[:min(len(before), Most)], now[:min(len(now), Most)])
 }
 
-// GroundedAnywhere is [Grounded] where all of the contexts count. In a history of many tasks the first places of a string are
-// all in tasks of long ago, and a line that stands there as it was a moment ago would say nothing of it.
+// GroundedAnywhere is [Grounded] where all of the contexts count. In a history of many tasks the first places
+// of a string are all in tasks of long ago, and a line that stands there as it was a moment ago would say
+// nothing of it.
 func GroundedAnywhere(before, now []Context) bool {
 	if len(before) == 0 {
 		return false

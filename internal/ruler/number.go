@@ -42,7 +42,7 @@ func numbers(s string, yield func(string, Kind)) {
 	}
 }
 
-// number returns the end of the number at i, -1 when there is none.
+// number returns the end of the number at i, or -1.
 func number(s string, i int) int {
 	if s[i] == '#' {
 		end, n := digits(s, i+1)

@@ -119,7 +119,7 @@ func partEnd(s string, i int) int {
 	}
 }
 
-// slashes returns the end of one or more parts with a slash before each, -1 when there is none.
+// slashes returns the end of one or more parts with a slash before each, or -1.
 func slashes(s string, i int) int {
 	out := -1
 	for i < len(s) && s[i] == '/' {
@@ -132,7 +132,7 @@ func slashes(s string, i int) int {
 	return out
 }
 
-// file returns the end of a file name with a known extension from i on, -1 when there is none.
+// file returns the end of a file name with a known extension from i on, or -1.
 func (p *pathScanner) file(i int) int {
 	if i < p.name {
 		return p.nameEnd

@@ -38,7 +38,8 @@ func (k Kind) String() string { return kindNames[k] }
 
 // stop are strings that every session has.
 var stop = map[string]bool{
-	"e.g": true, "i.e": true, "README.md": true, "tool_use": true, "tool_result": true, "file_path": true, "old_string": true, "new_string": true,
+	"e.g": true, "i.e": true, "README.md": true, "tool_use": true, "tool_result": true, "file_path": true,
+	"old_string": true, "new_string": true,
 }
 
 // Each calls yield with every atom of text, kind by kind. A string may come more than once, and as more

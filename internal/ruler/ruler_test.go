@@ -189,7 +189,8 @@ func TestGrounded(t *testing.T) {
 }
 
 func FuzzAtoms(f *testing.F) {
-	for _, s := range []string{"a/b.go --flag v1.2", "~/x ..../y #12 http://a.bcd", "端口 18080 fooBar.baz_q", "\xff--a\xffbcd/\xff"} {
+	for _, s := range []string{"a/b.go --flag v1.2", "~/x ..../y #12 http://a.bcd", "端口 18080 fooBar.baz_q",
+		"\xff--a\xffbcd/\xff"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -41,15 +41,16 @@ func words(s string, yield func(string, Kind)) {
 	}
 }
 
-// hash returns the end of the hash that the word from i to end is or begins, -1 when it is none.
+// hash returns the end of the hash that the word from i to end is or begins, or -1.
 func hash(s string, i, end int) int {
-	if w := s[i:end]; len(w) >= 7 && len(w) <= 40 && run(w, 0, hex) == len(w) && strings.ContainsAny(w, "0123456789") && strings.ContainsAny(w, "abcdef") {
+	if w := s[i:end]; len(w) >= 7 && len(w) <= 40 && run(w, 0, hex) == len(w) &&
+		strings.ContainsAny(w, "0123456789") && strings.ContainsAny(w, "abcdef") {
 		return end
 	}
 	return uuid(s, i)
 }
 
-// uuid returns the end of the UUID at i, -1 when there is none.
+// uuid returns the end of the UUID at i, or -1.
 func uuid(s string, i int) int {
 	for k, n := range [...]int{8, 4, 4, 4, 12} {
 		if k > 0 {
@@ -80,7 +81,8 @@ func errorName(w string) bool {
 	if w[0] != 'E' {
 		return false
 	}
-	if code, ok := strings.CutPrefix(w, "ERR_"); ok && code != "" && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == "" {
+	if code, ok := strings.CutPrefix(w, "ERR_"); ok && code != "" &&
+		strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == "" {
 		return true
 	}
 	if len(w) >= 5 && run(w, 0, upper) == len(w) {

@@ -3,23 +3,33 @@ package secret
 import "strings"
 
 // programs are command lines with flags whose value is a credential: "-p " is a flag with the value as the
-// next word, "-p" one with the value in the same word, "-u :" one with a password behind a name and a colon, "-b ;" one with cookies.
-// Long flags with telling names need no row: "--password X", "--api-key X".
+// next word, "-p" one with the value in the same word, "-u :" one with a password behind a name and a colon,
+// "-b ;" one with cookies. Long flags with telling names need no row: "--password X", "--api-key X".
 var programs = []struct {
 	name  string
 	flags []string
 }{
-	{"mysql", []string{"-p"}}, {"mysqldump", []string{"-p"}}, {"mysqladmin", []string{"-p"}}, {"mysqlimport", []string{"-p"}},
+	{"mysql", []string{"-p"}}, {"mysqldump", []string{"-p"}}, {"mysqladmin", []string{"-p"}},
+	{"mysqlimport", []string{"-p"}},
 	{"mariadb", []string{"-p"}}, {"mariadb-dump", []string{"-p"}}, {"mariadb-admin", []string{"-p"}},
-	{"mongo", []string{"-p "}}, {"mongosh", []string{"-p "}}, {"mongodump", []string{"-p ", "-p"}}, {"cqlsh", []string{"-p "}},
-	{"sqlcmd", []string{"-P ", "-P"}}, {"bcp", []string{"-P ", "-P"}}, {"redis-cli", []string{"-a "}}, {"influx", []string{"-password "}},
-	{"curl", []string{"-u :", "--user :", "-U :", "--proxy-user :", "-b ;", "--cookie ;"}}, {"http", []string{"-a :"}}, {"https", []string{"-a :"}},
-	{"wget", []string{"--http-password ", "--ftp-password "}}, {"skopeo", []string{"--creds :", "--src-creds :", "--dest-creds :"}},
-	{"sshpass", []string{"-p ", "-p"}}, {"smbclient", []string{"-U %"}}, {"ldapsearch", []string{"-w "}}, {"ldapmodify", []string{"-w "}},
-	{"ldapadd", []string{"-w "}}, {"kinit", []string{"-p "}}, {"rabbitmqadmin", []string{"-p "}}, {"twine", []string{"-p "}},
-	{"docker login", []string{"-p "}}, {"podman login", []string{"-p "}}, {"helm registry login", []string{"-p "}}, {"oras login", []string{"-p "}},
-	{"crane auth login", []string{"-p "}}, {"az login", []string{"-p "}}, {"az acr login", []string{"-p "}}, {"oc login", []string{"-p "}}, {"cf login", []string{"-p "}},
-	{"zip", []string{"-P "}}, {"unzip", []string{"-P "}}, {"7z", []string{"-p"}}, {"keytool", []string{"-storepass ", "-keypass "}},
+	{"mongo", []string{"-p "}}, {"mongosh", []string{"-p "}}, {"mongodump", []string{"-p ", "-p"}},
+	{"cqlsh", []string{"-p "}},
+	{"sqlcmd", []string{"-P ", "-P"}}, {"bcp", []string{"-P ", "-P"}}, {"redis-cli", []string{"-a "}},
+	{"influx", []string{"-password "}},
+	{"curl", []string{"-u :", "--user :", "-U :", "--proxy-user :", "-b ;", "--cookie ;"}},
+	{"http", []string{"-a :"}}, {"https", []string{"-a :"}},
+	{"wget", []string{"--http-password ", "--ftp-password "}},
+	{"skopeo", []string{"--creds :", "--src-creds :", "--dest-creds :"}},
+	{"sshpass", []string{"-p ", "-p"}}, {"smbclient", []string{"-U %"}}, {"ldapsearch", []string{"-w "}},
+	{"ldapmodify", []string{"-w "}},
+	{"ldapadd", []string{"-w "}}, {"kinit", []string{"-p "}}, {"rabbitmqadmin", []string{"-p "}},
+	{"twine", []string{"-p "}},
+	{"docker login", []string{"-p "}}, {"podman login", []string{"-p "}},
+	{"helm registry login", []string{"-p "}}, {"oras login", []string{"-p "}},
+	{"crane auth login", []string{"-p "}}, {"az login", []string{"-p "}}, {"az acr login", []string{"-p "}},
+	{"oc login", []string{"-p "}}, {"cf login", []string{"-p "}},
+	{"zip", []string{"-P "}}, {"unzip", []string{"-P "}}, {"7z", []string{"-p"}},
+	{"keytool", []string{"-storepass ", "-keypass "}},
 	{"openssl", []string{"-passin :", "-passout :", "-pass :", "-k "}},
 }
 
@@ -29,7 +39,7 @@ type command struct {
 	seen    int // as far as it is known to go on
 }
 
-// program notes that a command line begins at i, when the name of one of some programs stands there.
+// program notes that a command line begins at i, if the name of a known program is there.
 func (s *scanner) program(i int, some []int) {
 	for _, k := range some {
 		name := programs[k].name

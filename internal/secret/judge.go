@@ -30,10 +30,12 @@ func (v value) credential(is trust) bool {
 // allKinds reports whether v has letters, small and capital, and digits, as what a machine makes and a name
 // or a hash has not.
 func (v value) allKinds(c counts) bool {
-	if c.dots+c.symbols > 0 || c.slashes > c.size/20 || strings.HasPrefix(v.text, "sha") || strings.HasPrefix(v.text, "AAAA") {
+	if c.dots+c.symbols > 0 || c.slashes > c.size/20 || strings.HasPrefix(v.text, "sha") ||
+		strings.HasPrefix(v.text, "AAAA") {
 		return false
 	}
-	return c.lower > 1 && c.upper > 1 && c.digits > 1 && c.bits() > 3.5 || v.env && c.size >= 32 && c.hex() && c.size != commit
+	return c.lower > 1 && c.upper > 1 && c.digits > 1 && c.bits() > 3.5 ||
+		v.env && c.size >= 32 && c.hex() && c.size != commit
 }
 
 // commit is the length of a hash of Git, which is a name.
@@ -67,7 +69,8 @@ func (v value) chosen(c counts) bool {
 	case c.size >= 20 && c.dots == 0 && (c.letters() == c.size && c.steps == 0 || v.how == quoted && noisy(v.text)):
 		return true
 	case v.how == quoted:
-		return c.size >= 6 && c.dots == 0 && (c.digits > 0 || c.steps == 0 && c.letters() == c.size) || c.size >= 8 && c.symbols > 0
+		return c.size >= 6 && c.dots == 0 && (c.digits > 0 || c.steps == 0 && c.letters() == c.size) ||
+			c.size >= 8 && c.symbols > 0
 	}
 	return c.size >= 6 && c.digits > 0 && c.dots == 0 && c.slashes == 0 && c.letters()+c.symbols > 3
 }
@@ -89,7 +92,7 @@ func (v value) random(c counts) bool {
 type counts struct {
 	text                            string
 	size, lower, upper, digits      int
-	symbols                         int // what passwords are told to have, and paths and names have not
+	symbols                         int // characters that password rules demand, and paths and names lack
 	others                          int // what is neither letter nor digit
 	spaces, dots, slashes, hexDigit int
 	steps                           int // from a small letter to a capital one
@@ -160,7 +163,7 @@ func (c *counts) other(b byte) {
 	}
 }
 
-// noisy reports whether letters stand in s as they do in no word: five consonants in a row.
+// noisy reports whether s has letters unlike any word: five consonants in a row.
 func noisy(s string) bool {
 	n, most := 0, 0
 	for i := range len(s) {
@@ -183,12 +186,18 @@ func isPath(s string) bool {
 }
 
 // stand are parts of what stands for a credential without being one.
-var stand = []string{"example", "your", "xxxx", "***", "...", "\u2026", "redacted", "placeholder", "changeme", "change-me", "change_me", "dummy", "process.env", "os.environ", "getenv"}
+var stand = []string{
+	"example", "your", "xxxx", "***", "...", "\u2026", "redacted", "placeholder", "changeme", "change-me",
+	"change_me", "dummy", "process.env", "os.environ", "getenv",
+}
 
 // nothing are words in the place of a password.
-var nothing = []string{"true", "false", "none", "null", "undefined", "required", "optional", "string", "secret", "password", "passwd", "prompt", "stdin", "enabled", "disabled", "sha256", "sha512", "base64", "argon2", "argon2id"}
+var nothing = []string{
+	"true", "false", "none", "null", "undefined", "required", "optional", "string", "secret", "password",
+	"passwd", "prompt", "stdin", "enabled", "disabled", "sha256", "sha512", "base64", "argon2", "argon2id",
+}
 
-// placeholder reports whether v stands for a credential without being one.
+// placeholder reports whether v is in the place of a credential but is not one.
 func placeholder(v string) bool {
 	if v == "" || strings.IndexByte("${<%", v[0]) >= 0 && !strings.HasPrefix(v, "%2") {
 		return true

@@ -14,7 +14,10 @@ var kinds = []struct{ name, before, value, after string }{
 	{"AzureStorage", "AccountName=acct;AccountKey=", pad + pad[:6] + "==", ";EndpointSuffix=core.windows.net"},
 	{"AzureSAS", "https://acct.blob.core.windows.net/c?sv=2022-11-02&sig=", pad + "%3D", "&se=2026"},
 	{"AzureClientSecret", "AZURE_CLIENT_SECRET=", "Q3x8Q~" + pad[:34], "\n"},
-	{"AzureServiceBus", "Endpoint=sb://x.servicebus.windows.net/;SharedAccessKeyName=Root;SharedAccessKey=", pad + "a=", ""},
+	{
+		"AzureServiceBus", "Endpoint=sb://x.servicebus.windows.net/;SharedAccessKeyName=Root;SharedAccessKey=",
+		pad + "a=", "",
+	},
 	{"GCPKeyID", `"private_key_id": "`, "37ff6467e2cbdc9555c13c31085fef41aa11bb22", `",`},
 	{"Kubeconfig", "    client-key-data: ", "LS0tLS1CRUdJTiBSU0Eg" + "UFJJVkFURSBLRVk" + pad, "\n"},
 	{"KubeconfigToken", "    token: ", pad + "4f1c9a7be2d83056a1b9c4d7e6f08213", "\n"},
@@ -71,12 +74,18 @@ var kinds = []struct{ name, before, value, after string }{
 	{"SQL", "CREATE USER 'app' IDENTIFIED BY '", "Zx9!kfj2LmQ", "';"},
 	{"SQLRole", "ALTER ROLE app WITH PASSWORD '", "Zx9!kfj2LmQ", "';"},
 	{"JSONWord", `{"password": "`, "letmein", `", "user": "u"}`},
-	{"PresignedURL", "https://b.s3.test/k?X-Amz-Expires=60&X-Amz-Signature=", "478212464318d99a3b789743386905d3874f4c21d7067b13fb255a9dd8bbc7cb", "&x=1"},
+	{
+		"PresignedURL", "https://b.s3.test/k?X-Amz-Expires=60&X-Amz-Signature=",
+		"478212464318d99a3b789743386905d3874f4c21d7067b13fb255a9dd8bbc7cb", "&x=1",
+	},
 	{"AzurePAT", "AZURE_DEVOPS_EXT_PAT=", "k3jh5kj6h7k8j9h0k1j2h3k4j5h6k7j8h9k0j1h2k3j4h5k6j7h8", "\n"},
 	{"WireGuard", "PrivateKey = ", pad + "abc=", "\n"},
 	{"ProseToken", "the API token is ", pad, ", keep it"},
 	{"ProseKey", "and the deploy key is ", pad[:32], " until spring"},
-	{"FewDigits", "the shop has aws_secret_access_key = ", "RDvA82xBdxfhSzwWtDqZ" + "CACPXfrkpRRHRKEKXQhn", " until spring"},
+	{
+		"FewDigits", "the shop has aws_secret_access_key = ", "RDvA82xBdxfhSzwWtDqZ" + "CACPXfrkpRRHRKEKXQhn",
+		" until spring",
+	},
 	{"Prose", "The password is ", "Zx9kfj2LmQ", ", keep it"},
 
 	{"FlagPassword", "openssl --password ", "Zx9kfj2LmQqq8", " -in x"},
@@ -102,12 +111,32 @@ var kinds = []struct{ name, before, value, after string }{
 	{"URLHosts", "mongodb://u:", "Xk29fLq81", "@h1:27017,h2:27017/db"},
 	{"URLToken", "https://", "4f1c9a7be2d83056a1b9c4d7e6f08213", "@o1.ingest.test/1"},
 
-	{"PEM", "", "-----BEGIN RSA " + "PRIVATE KEY-----\n" + pad + pad + "\n" + pad + "\nabc1==\n-----END RSA " + "PRIVATE KEY-----", "\nafter"},
-	{"PEMNumbered", "     1\t", "-----BEGIN EC " + "PRIVATE KEY-----\n     2\t" + pad + "\n     3\t" + pad + "\n     4\t-----END EC " + "PRIVATE KEY-----", "\n     5\tafter"},
-	{"PEMEncrypted", "", "-----BEGIN RSA " + "PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123\n\n" + pad + pad + "\n-----END RSA " + "PRIVATE KEY-----", ""},
+	{
+		"PEM", "",
+		"-----BEGIN RSA " + "PRIVATE KEY-----\n" + pad + pad + "\n" + pad + "\nabc1==\n-----END RSA " + "PRIVATE KEY-----",
+		"\nafter",
+	},
+	{
+		"PEMNumbered", "     1\t",
+		"-----BEGIN EC " + "PRIVATE KEY-----\n     2\t" + pad + "\n     3\t" + pad + "\n     4\t-----END EC " + "PRIVATE KEY-----",
+		"\n     5\tafter",
+	},
+	{
+		"PEMEncrypted", "",
+		"-----BEGIN RSA " + "PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123\n\n" + pad + pad + "\n-----END RSA " + "PRIVATE KEY-----",
+		"",
+	},
 	{"PEMOneLine", `"private_key": "`, "-----BEGIN " + `PRIVATE KEY-----\n` + pad + `\n-----END ` + `PRIVATE KEY-----\n`, `",`},
-	{"PEMDiff", "+", "-----BEGIN " + "PRIVATE KEY-----\n+" + pad + "\n+" + pad + "\n+-----END " + "PRIVATE KEY-----", "\n context"},
-	{"PGP", "", "-----BEGIN PGP " + "PRIVATE KEY BLOCK-----\nVersion: GnuPG v2\n\n" + pad + pad + "\n=abcd\n-----END PGP " + "PRIVATE KEY BLOCK-----", ""},
+	{
+		"PEMDiff", "+",
+		"-----BEGIN " + "PRIVATE KEY-----\n+" + pad + "\n+" + pad + "\n+-----END " + "PRIVATE KEY-----",
+		"\n context",
+	},
+	{
+		"PGP", "",
+		"-----BEGIN PGP " + "PRIVATE KEY BLOCK-----\nVersion: GnuPG v2\n\n" + pad + pad + "\n=abcd\n-----END PGP " + "PRIVATE KEY BLOCK-----",
+		"",
+	},
 }
 
 // places are where a text may stand.
@@ -154,7 +183,8 @@ func TestKinds(t *testing.T) {
 func leaked(text, value string) (string, bool) {
 	const enough = 6
 	for i := 0; i+min(enough, len(value)) <= len(value); i++ {
-		if part := value[i : i+min(enough, len(value))]; !strings.ContainsAny(part, " -\n\t") && !strings.Contains("PRIVATE KEY", part) && strings.Contains(text, part) {
+		if part := value[i : i+min(enough, len(value))]; !strings.ContainsAny(part, " -\n\t") &&
+			!strings.Contains("PRIVATE KEY", part) && strings.Contains(text, part) {
 			return part, true
 		}
 	}
@@ -178,7 +208,10 @@ var kept = []struct{ name, text string }{
 	{"Commit", "commit 5f3e8d9c1b2a4f6e8d7c9b0a1f2e3d4c5b6a7f8e"},
 	{"CommitKey", "key: 5f3e8d9c1b2a4f6e8d7c9b0a1f2e3d4c5b6a7f8e"},
 	{"CommitVariable", "BUILD_KEY=5f3e8d9c1b2a4f6e8d7c9b0a1f2e3d4c5b6a7f8e"},
-	{"CacheName", "cache-key-4f1c9a7be2d83056a1b9c4d7e6f08213 SKU4f1c9a7be2d83056a1b9c4d7e6f08213 toolu_01A09q90qw90lq917835lq9"},
+	{
+		"CacheName",
+		"cache-key-4f1c9a7be2d83056a1b9c4d7e6f08213 SKU4f1c9a7be2d83056a1b9c4d7e6f08213 toolu_01A09q90qw90lq917835lq9",
+	},
 	{"ARN", "SECRET_ARN=arn:aws:secretsmanager:eu-west-1:123456789012:secret:app-AbCd12"},
 	{"Fingerprint", "fingerprint SHA256:nThbg6kXUpJWGl7E1IGOCspRomTxdCARLviKw6E5SY8"},
 	{"UUID", `"id": "6ba7b810-9dad-11d1-80b4-00c04fd430c8", "key": "6ba7b810-9dad-11d1-80b4-00c04fd430c8"`},
@@ -213,7 +246,10 @@ var kept = []struct{ name, text string }{
 	{"Sentence", `"password": "must have at least 8 characters and 1 digit"`},
 	{"OtherValue", "- name: LOG_LEVEL\n  value: debug12345\n- key: color\n  value: blue1234"},
 	{"Set", "set the password field to 12 characters; ENV PATH /usr/bin:/bin"},
-	{"Constants", "const RESET_PASSWORD = 'reset-password'\n  RESET_PASSWORD: resetPassword,\n  INVALID_PASSWORD: required\n"},
+	{
+		"Constants",
+		"const RESET_PASSWORD = 'reset-password'\n  RESET_PASSWORD: resetPassword,\n  INVALID_PASSWORD: required\n",
+	},
 	{"Login", "the login form password field1 is checked"},
 	{"Label", `label="Password" name="password" type="password"`},
 	{"Usage", "  --password <password>   password of the user, or --password-stdin"},

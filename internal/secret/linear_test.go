@@ -10,12 +10,18 @@ import (
 
 // hostile are texts that, repeated, make work for one of the ways to find a credential.
 var hostile = []string{
-	"-----BEGIN PRIVATE KEY-----!", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\nA: b\n", "A: -----BEGIN PRIVATE KEY-----\n", "PRIVATE KEY-----",
-	"-----BEGIN PRIVATE KEY-----\n1 2 3\n", "-----END PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("Ab1", 20) + "\n",
-	"eyJ", "eyJ.", "eyJ-", "eyJabcdefghij.", "-eyJabcdefghij.eyJ", "sk-", "sk-ant-", "-sk-ant-a", "AKIA", "MT-", "MTaaaaaaaaaaaaaaaaaaaaaaaa.", "12345678:AA", "hooks.slack.com/services/",
+	"-----BEGIN PRIVATE KEY-----!", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\nA: b\n",
+	"A: -----BEGIN PRIVATE KEY-----\n", "PRIVATE KEY-----",
+	"-----BEGIN PRIVATE KEY-----\n1 2 3\n", "-----END PRIVATE KEY-----",
+	"-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("Ab1", 20) + "\n",
+	"eyJ", "eyJ.", "eyJ-", "eyJabcdefghij.", "-eyJabcdefghij.eyJ", "sk-", "sk-ant-", "-sk-ant-a", "AKIA", "MT-",
+	"MTaaaaaaaaaaaaaaaaaaaaaaaa.", "12345678:AA", "hooks.slack.com/services/",
 	"password=", "key=", "pass=a", "password:", "password: ", "password:\n ", `password="`, "password='", "token: \"", "a='", "x=", "==", ":", "::", ">", "<token>", "secret:\\\"",
-	"Cookie:", "Cookie: a=b;", "bearer ", "Bearer ", "login ", "login a password ", "password is ", "://", "://a:", "://a:b", "://@", "a://b:c@d ", "://a:/", "?token=a&",
-	"set ", "set a", "define('a', ", "name: a\nvalue: ", "value=", "mysql ", "mysql -p", "curl -b ", "curl -b a=b;", "curl -u ", "curl -u a:", " -p", " -", "--a ", "--token ", "--password ", "-", "a-", "\\", "\\n", "\\\"", "a", "A", "aB", "A_", "_", ".", "/", " ", "\n", "\t", "é", "\x00", "0", "0a",
+	"Cookie:", "Cookie: a=b;", "bearer ", "Bearer ", "login ", "login a password ", "password is ", "://",
+	"://a:", "://a:b", "://@", "a://b:c@d ", "://a:/", "?token=a&",
+	"set ", "set a", "define('a', ", "name: a\nvalue: ", "value=", "mysql ", "mysql -p", "curl -b ",
+	"curl -b a=b;", "curl -u ", "curl -u a:", " -p", " -", "--a ", "--token ", "--password ", "-", "a-", "\\",
+	"\\n", "\\\"", "a", "A", "aB", "A_", "_", ".", "/", " ", "\n", "\t", "é", "\x00", "0", "0a",
 }
 
 // mostWork is the most bytes that are looked at for each byte of a text. Most texts need two or three.

@@ -11,7 +11,7 @@ const (
 	strong                // the value is one when it looks random
 	password              // people choose these: the value is one unless it is a word, a variable or code
 	cookies               // the value is a list of name=value
-	another               // a name stands before, as in "name: DB_PASSWORD, value: x"
+	another               // a name comes before, as in "name: DB_PASSWORD, value: x"
 )
 
 // names are the ends of names that tell what the value behind them is. A name is compared in small letters
@@ -24,23 +24,34 @@ var names = []struct {
 	{"password", password}, {"passwd", password}, {"passphrase", password}, {"passcode", password}, {"passwort", password},
 	{"_pass", password}, {"_pwd", password}, {"_pw", password}, {"_userpass", password}, {"_dbpass", password},
 
-	{"secret", strong}, {"apikey", strong}, {"api_key", strong}, {"apitoken", strong}, {"token", strong}, {"credential", strong}, {"credentials", strong},
-	{"accesskey", strong}, {"access_key", strong}, {"secretkey", strong}, {"secret_key", strong}, {"privatekey", strong}, {"private_key", strong},
-	{"private_key_id", strong}, {"signing_key", strong}, {"encryption_key", strong}, {"decryption_key", strong}, {"account_key", strong},
-	{"master_key", strong}, {"auth_key", strong}, {"session_key", strong}, {"license_key", strong}, {"subscription_key", strong}, {"webhook_key", strong},
-	{"secret_key_base", strong}, {"hmac_key", strong}, {"storage_key", strong}, {"service_key", strong}, {"service_role_key", strong}, {"deploy_key", strong}, {"jwt_key", strong},
-	{"cookie_key", strong}, {"app_key", strong}, {"application_key", strong}, {"admin_key", strong}, {"shared_key", strong}, {"functions_key", strong},
-	{"key_data", strong}, {"_accountkey", strong}, {"_sharedaccesskey", strong}, {"_signingkey", strong}, {"_encryptionkey", strong}, {"_masterkey", strong},
+	{"secret", strong}, {"apikey", strong}, {"api_key", strong}, {"apitoken", strong}, {"token", strong},
+	{"credential", strong}, {"credentials", strong},
+	{"accesskey", strong}, {"access_key", strong}, {"secretkey", strong}, {"secret_key", strong},
+	{"privatekey", strong}, {"private_key", strong},
+	{"private_key_id", strong}, {"signing_key", strong}, {"encryption_key", strong}, {"decryption_key", strong},
+	{"account_key", strong},
+	{"master_key", strong}, {"auth_key", strong}, {"session_key", strong}, {"license_key", strong},
+	{"subscription_key", strong}, {"webhook_key", strong},
+	{"secret_key_base", strong}, {"hmac_key", strong}, {"storage_key", strong}, {"service_key", strong},
+	{"service_role_key", strong}, {"deploy_key", strong}, {"jwt_key", strong},
+	{"cookie_key", strong}, {"app_key", strong}, {"application_key", strong}, {"admin_key", strong},
+	{"shared_key", strong}, {"functions_key", strong},
+	{"key_data", strong}, {"_accountkey", strong}, {"_sharedaccesskey", strong}, {"_signingkey", strong},
+	{"_encryptionkey", strong}, {"_masterkey", strong},
 	{"_pat", strong}, {"preshared_key", strong}, {"amz_signature", strong}, {"goog_signature", strong}, {"_psk", password},
 	{"authorization", strong}, {"bearer", strong}, {"_jwt", strong}, {"_signing_salt", strong},
 
-	{"_key", mixed}, {"_sig", mixed}, {"_auth", mixed}, {"_salt", mixed}, {"_seed", mixed}, {"_cred", mixed}, {"_creds", mixed},
+	{"_key", mixed}, {"_sig", mixed}, {"_auth", mixed}, {"_salt", mixed}, {"_seed", mixed}, {"_cred", mixed},
+	{"_creds", mixed},
 	{"cookie", cookies}, {"_value", another},
 
 	// What is public, or is needed again as it is.
-	{"public_key", none}, {"publickey", none}, {"publishable_key", none}, {"anon_key", none}, {"site_key", none}, {"host_key", none},
-	{"cache_key", none}, {"primary_key", none}, {"foreign_key", none}, {"partition_key", none}, {"sort_key", none}, {"idempotency_key", none},
-	{"object_key", none}, {"dedupe_key", none}, {"page_token", none}, {"next_token", none}, {"pagetoken", none}, {"nexttoken", none},
+	{"public_key", none}, {"publickey", none}, {"publishable_key", none}, {"anon_key", none},
+	{"site_key", none}, {"host_key", none},
+	{"cache_key", none}, {"primary_key", none}, {"foreign_key", none}, {"partition_key", none},
+	{"sort_key", none}, {"idempotency_key", none},
+	{"object_key", none}, {"dedupe_key", none}, {"page_token", none}, {"next_token", none}, {"pagetoken", none},
+	{"nexttoken", none},
 	{"continuation_token", none}, {"sync_token", none}, {"cancellation_token", none}, {"per_token", none},
 }
 
@@ -135,7 +146,8 @@ func (s *scanner) named() {
 // credential, else 0.
 func (s *scanner) assigned(i int) int {
 	sep := s.text[i]
-	if sep == ':' && i > 0 && s.text[i-1] == ':' || i+1 < len(s.text) && (sep == ':' && (s.text[i+1] == '=' || s.text[i+1] == ':') || sep == '=' && s.text[i+1] == '=') {
+	if sep == ':' && i > 0 && s.text[i-1] == ':' ||
+		i+1 < len(s.text) && (sep == ':' && (s.text[i+1] == '=' || s.text[i+1] == ':') || sep == '=' && s.text[i+1] == '=') {
 		return 0 // the last byte of the separator counts
 	}
 	end := s.nameEnd(i)
@@ -201,8 +213,8 @@ func (s *scanner) inTag(end int) bool {
 	return i > 0 && s.text[i-1] == '<'
 }
 
-// inEnvironment reports whether the separator at i stands as in a file of variables: directly between a
-// name of capital letters and a value.
+// inEnvironment reports whether the separator at i is as in a file of variables: directly between a name of
+// capital letters and a value.
 func (s *scanner) inEnvironment(i int) bool { return s.text[i] == '=' && s.capitals(i) }
 
 // capitals reports whether a name of capital letters ends at text[i-1].

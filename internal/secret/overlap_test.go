@@ -4,16 +4,18 @@ import (
 	"testing"
 )
 
-// Where two ways lead to credentials that overlap, all of both is masked: neither the beginning of the first nor the end of the
-// second stays in clear.
+// Where two ways lead to credentials that overlap, all of both is masked: neither the beginning of the first
+// nor the end of the second stays in clear.
 func TestCredentialsThatOverlap(t *testing.T) {
-	const url, behind = "x9postgres://u:Zx9kfj" + ",2Lm" + ";Q", "@db/x" // a password with an address in it, which has a password
+	// a password with an address in it, which has a password
+	const url, behind = "x9postgres://u:Zx9kfj" + ",2Lm" + ";Q", "@db/x"
 	for name, c := range map[string]struct{ in, want string }{
-		"behind a flag":   {"sshpass -p " + url + behind, "sshpass -p [redacted password]" + behind},
-		"of a client":     {"mysql -p" + url + behind, "mysql -p[redacted password]" + behind},
-		"behind a user":   {"curl -u a:" + url + behind, "curl -u a:[redacted password]" + behind},
-		"in a cookie":     {"Cookie: sid=" + url + behind, "Cookie: sid=[redacted cookie]" + behind},
-		"twice":           {"sshpass -p " + url + behind + " sshpass -p " + url + behind, "sshpass -p [redacted password]" + behind + " sshpass -p [redacted password]" + behind},
+		"behind a flag": {"sshpass -p " + url + behind, "sshpass -p [redacted password]" + behind},
+		"of a client":   {"mysql -p" + url + behind, "mysql -p[redacted password]" + behind},
+		"behind a user": {"curl -u a:" + url + behind, "curl -u a:[redacted password]" + behind},
+		"in a cookie":   {"Cookie: sid=" + url + behind, "Cookie: sid=[redacted cookie]" + behind},
+		"twice": {"sshpass -p " + url + behind + " sshpass -p " + url + behind,
+			"sshpass -p [redacted password]" + behind + " sshpass -p [redacted password]" + behind},
 		"one in another":  {`DB_PASSWORD="ghp_` + pad + ` and more"`, `DB_PASSWORD="[redacted password]"`},
 		"one is another":  {"API_TOKEN=ghp_" + pad + " x", "API_TOKEN=[redacted github-token] x"},
 		"one behind one":  {"ghp_" + pad + ",ghp_" + pad, "[redacted github-token],[redacted github-token]"},
@@ -25,8 +27,9 @@ func TestCredentialsThatOverlap(t *testing.T) {
 	}
 }
 
-// Behind a name that may be that of anything, such as a key, a value is a credential when it has letters of both kinds and digits in
-// an order that nobody would choose, however few different ones there are. A name, a hash and a number are none.
+// Behind a name that may be that of anything, such as a key, a value is a credential when it has letters of
+// both kinds and digits in an order that nobody would choose, however few different ones there are. A name, a
+// hash and a number are none.
 func TestValuesOfMiddlingRandomness(t *testing.T) {
 	for name, c := range map[string]struct {
 		value string

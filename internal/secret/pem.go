@@ -36,8 +36,8 @@ const (
 	headLines  = 500 // at most, of lines such as "Version: 1" together
 )
 
-// keyLength returns how many bytes of text are the rest of a key whose first line stands before it, 0 when
-// there is none. Line numbers, quotes and the signs of a diff may stand around its lines.
+// keyLength returns the number of bytes of text that are the rest of a key whose first line precedes it, or
+// 0. Line numbers, quotes and the signs of a diff may surround its lines.
 func keyLength(text string) (end int) {
 	for i := keyHeads(text); ; {
 		i += decoration(text[i:])
@@ -98,7 +98,7 @@ func lastLine(text string) int {
 	return len(text) - len(rest)
 }
 
-// decoration returns the length of what stands between the lines of a key: spaces, escapes of JSON, line
+// decoration returns the length of the text between the lines of a key: spaces, escapes of JSON, line
 // numbers' bars, quotes.
 func decoration(text string) (i int) {
 	for i < len(text) {

@@ -2,7 +2,7 @@ package secret
 
 import "strings"
 
-// phrases are words that stand directly before a credential.
+// phrases are words directly before a credential.
 var phrases = []struct {
 	text  string
 	trust trust
@@ -10,8 +10,11 @@ var phrases = []struct {
 	{"Bearer ", strong}, {"bearer ", strong},
 	{"password is ", password}, {"Password is ", password},
 	{"token is ", strong}, {"Token is ", strong}, {"secret is ", strong}, {"Secret is ", strong},
-	{"API key is ", strong}, {"api key is ", strong}, {"access key is ", strong}, {"deploy key is ", strong}, {"key is ", mixed}, // a primary key may be
-	{"IDENTIFIED BY '", password}, {"identified by '", password}, {"PASSWORD '", password}, {"password '", password}, // SQL
+	// a primary key may be
+	{"API key is ", strong}, {"api key is ", strong}, {"access key is ", strong}, {"deploy key is ", strong},
+	{"key is ", mixed},
+	// SQL
+	{"IDENTIFIED BY '", password}, {"identified by '", password}, {"PASSWORD '", password}, {"password '", password},
 	{"requirepass ", password}, {"masterauth ", password}, // Redis
 	{"login ", password}, // .netrc: login NAME password ...
 	// A name and then its value: ENV NAME value, define('NAME', 'value').
@@ -75,7 +78,7 @@ func (s *scanner) afterLogin(word, i int) int {
 	return i + len(rest) - len(value)
 }
 
-// machine reports whether the name of a machine stands before i, as in .netrc.
+// machine reports whether the name of a machine precedes i, as in .netrc.
 func (s *scanner) machine(i int) bool {
 	text := strings.TrimRight(strings.TrimSuffix(strings.TrimRight(s.text[max(0, i-farthest):i], " \t\r\n"), `\n`), " ")
 	k := strings.LastIndex(text, "machine ")

@@ -62,7 +62,9 @@ func TestKeysWithoutDigits(t *testing.T) {
 	for text, want := range map[string]string{
 		"No such customer for key " + "sk_live_" + "QtcRsRtsfbYyEGwQXTBbsNwV":                         "stripe-key",
 		"POST https://hooks.slack" + ".com/services/TBNLHVCRS/BVUWLMXDW/WGxxYgGDiXCJAcHHcRVGuBoT 404": "slack-webhook",
-		"sk_live_TheNameOfSomethingThatGoesOn":                                                        "", "ghp_getTheNextHandlerOfThePageInTheList": "", "https://hooks.slack.com/services/your/webhook/address": "",
+		"sk_live_TheNameOfSomethingThatGoesOn":                                                        "",
+		"ghp_getTheNextHandlerOfThePageInTheList":                                                     "",
+		"https://hooks.slack.com/services/your/webhook/address":                                       "",
 	} {
 		if got := Mask(text); (want != "") != strings.Contains(got, "[redacted "+want) || want == "" && got != text {
 			t.Errorf("%s: %s", text, got)

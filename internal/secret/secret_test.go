@@ -14,14 +14,21 @@ func TestMask(t *testing.T) {
 		{"AnthropicKey", "key sk-ant-" + "api03-" + pad + ".", "key [redacted anthropic-key]."},
 		{"OpenAIKey", "OPENAI=sk-proj-" + pad, "OPENAI=[redacted openai-key]"},
 		{"AWSKey", "id AKIA" + "ABCDEFGHIJKLMNOP done", "id [redacted aws-key-id] done"},
-		{"GitHubToken", "git clone https://ghp_" + pad + "@github.com/x", "git clone https://[redacted github-token]@github.com/x"},
+		{
+			"GitHubToken", "git clone https://ghp_" + pad + "@github.com/x",
+			"git clone https://[redacted github-token]@github.com/x",
+		},
 		{"JWT", "auth eyJ" + pad + "." + pad + "." + pad + " end", "auth [redacted jwt] end"},
 		{"PasswordInURL", "postgres://admin:hunter2x@db:5432/app", "postgres://admin:[redacted password]@db:5432/app"},
 		{"PasswordInEnvironment", "DB_PASSWORD=s3cr3t!pw9\n", "DB_PASSWORD=[redacted password]\n"},
 		{"SecretInJSON", `{"client_secret": "` + pad + `"}`, `{"client_secret": "[redacted secret]"}`},
 		{"BearerHeader", "Authorization: Bearer " + pad, "Authorization: Bearer [redacted secret]"},
 		{"EscapedJSON", `\"api_key\": \"` + pad + `\"`, `\"api_key\": \"[redacted secret]\"`},
-		{"PrivateKey", "-----BEGIN RSA PRIVATE KEY-----\n" + pad + pad + "\n-----END RSA PRIVATE KEY-----\nafter", "[redacted private-key]\nafter"},
+		{
+			"PrivateKey",
+			"-----BEGIN RSA PRIVATE KEY-----\n" + pad + pad + "\n-----END RSA PRIVATE KEY-----\nafter",
+			"[redacted private-key]\nafter",
+		},
 		{"PrivateKeyCutOff", "-----BEGIN PRIVATE KEY-----\n" + pad + pad + "\n", "[redacted private-key]\n"},
 		{"TwoOnOneLine", "ghp_" + pad + " and ghp_" + pad, "[redacted github-token] and [redacted github-token]"},
 

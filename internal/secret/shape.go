@@ -81,7 +81,7 @@ func counted(s string) part {
 }
 
 // words looks at what words tell: credentials by their form, phrases that stand before one, programs and
-// their flags. A word is a run of letters and digits; what ends a line in a string of JSON is none of it.
+// their flags. A word is a run of letters and digits; a line end in a JSON string is not part of it.
 func (s *scanner) words() {
 	for i := 0; i < len(s.text); {
 		c := s.text[i]
@@ -195,7 +195,7 @@ func (s *scanner) formed(i int, forms []*form) int {
 	return 0
 }
 
-// match returns the end of the match of f that begins at i, 0 when there is none.
+// match returns the end of the match of f that begins at i, or 0.
 func (s *scanner) match(f *form, i int) int {
 	if i+f.least > len(s.text) {
 		return 0
@@ -220,13 +220,14 @@ func (s *scanner) match(f *form, i int) int {
 		at = end
 	}
 	if s.nextDigit(from) >= at && !f.capital() && !drawn(s.text[from:at]) {
-		return 0 // a word that goes on
+		return 0 // a word that continues
 	}
 	return at
 }
 
-// drawn reports whether a text without digits is one that a machine has made: capital and small letters without an order. One key of 24 letters in
-// seventy has no digit. In words in a row each capital stands alone.
+// drawn reports whether a text without digits is one that a machine has made: capital and small letters
+// without an order. One key of 24 letters in seventy has no digit. In words in a row each capital stands
+// alone.
 func drawn(text string) bool {
 	text = text[:min(len(text), 64)]
 	pairs, changes, small := 0, 0, false

@@ -2,7 +2,7 @@ package secret
 
 import "strings"
 
-// A value is what stands behind a name.
+// A value is the text behind a name.
 type value struct {
 	text       string
 	start, end int
@@ -53,7 +53,7 @@ func (s *scanner) skip(i int, set string) int {
 	return i
 }
 
-// skipScheme moves i behind the name of a scheme of HTTP, if one stands there and something follows.
+// skipScheme moves i behind the name of a scheme of HTTP, if there is one and something follows.
 func (s *scanner) skipScheme(i *int, end int) {
 	for _, scheme := range [...]string{"Bearer ", "bearer ", "Basic ", "basic ", "Digest ", "token ", "Token "} {
 		if *i < end && strings.HasPrefix(s.text[*i:end], scheme) {

@@ -7,8 +7,7 @@ import (
 	"github.com/decantdev/decant/internal/tool"
 )
 
-// file returns the one file that a call shows or changes, as the model wrote it; empty when there is none
-// or more than one.
+// file returns the one file that a call shows or changes, as the model wrote it, or "" or more than one.
 func (a *act) file() string {
 	if len(a.Files) != 1 || a.Class == tool.Shell && a.Effect != tool.Read {
 		return ""

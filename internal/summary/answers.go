@@ -11,7 +11,10 @@ import (
 const rejected = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). To tell you how to proceed, the user said:\n"
 
 // asks are the tools by which a client puts questions of the model to the user.
-var asks = map[string]bool{"AskUserQuestion": true, "ask_user": true, "ask_user_question": true, "ask_followup_question": true, "askuserquestion": true, "question": true, "request_user_input": true}
+var asks = map[string]bool{
+	"AskUserQuestion": true, "ask_user": true, "ask_user_question": true, "ask_followup_question": true,
+	"askuserquestion": true, "question": true, "request_user_input": true,
+}
 
 // answers takes in what the user said in the result of a call. It is known by the tool, or by the form in
 // which the client writes a refusal, never by what a text says: the output of a command may say anything.

@@ -7,13 +7,13 @@ import (
 // An entry is one thing that a record may say: a whole line, or a few, under the heading of a group.
 type entry struct {
 	sec    section
-	group  int32 // whose heading stands above it; -1: none
+	group  int32 // of the heading above it; -1: no heading
 	number int   // of the message that it is from; 0: it says so itself, or does not matter
 	text   string
 	line   int32   // of the lexicon, with the facts and words in it
 	value  float32 // of being said, whatever is in it, in chances of facts
 	voice  float32 // how much its words count
-	warm   float32 // by so much more it is worth, as the agent uses what stands there
+	warm   float32 // additional worth, because the agent uses its text now
 	cost   float32
 	must   must
 }
@@ -27,9 +27,9 @@ const (
 	compete    must = iota
 	mustGoal        // the task, and the newest that the user said
 	mustDone        // what came of a finished job
-	mustRule        // an instruction that goes on being in force
+	mustRule        // an instruction that stays in force
 	mustUser        // what else the user typed
-	mustState       // how the work stands
+	mustState       // the state of the work
 	mustPlan        // what is left of the plan
 	mustChange      // a file that was changed
 	mustFile        // a file that was read only
@@ -39,7 +39,10 @@ const (
 
 // shares are the parts of the budget that what comes first may take, each with those before it: a record of
 // nothing but files would be of no use.
-var shares = [musts]float64{compete: 1, mustGoal: .5, mustDone: .5, mustRule: .8, mustUser: .8, mustState: .85, mustPlan: .9, mustChange: .9, mustFile: .9, mustWanted: .97}
+var shares = [musts]float64{
+	compete: 1, mustGoal: .5, mustDone: .5, mustRule: .8, mustUser: .8, mustState: .85, mustPlan: .9,
+	mustChange: .9, mustFile: .9, mustWanted: .97,
+}
 
 // A group is what entries have in common: a heading line.
 type group struct {
@@ -66,7 +69,7 @@ type book struct {
 	groups    []group
 }
 
-// add adds an entry that stands as it is, and returns its index.
+// add adds an unchanged entry and returns its index.
 func (b *book) add(e entry) int {
 	if e.line < 0 {
 		e.line = b.lex.line(e.text, false)

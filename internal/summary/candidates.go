@@ -10,7 +10,7 @@ import (
 const (
 	lineValue    = .0003
 	commandValue = .02
-	actionValue  = .1 // of a call of a tool that is none of the usual ones: something was done in the world
+	actionValue  = .1 // of a call of an unusual tool: an action in the world
 )
 
 // quote takes in the lines of a text as candidates under the heading of group g.

@@ -11,9 +11,10 @@ var (
 	costPower    = float32(1)   // of the tokens by which a gain is divided
 	rareWeight   = 0.002        // a word that is not too common, once
 	chatWeight   = 0.05         // the same, where all is said and nothing is done
-	nameWeight   = float32(4)   // a word of a name or a title in a chat is worth so much more: it is what people ask for later
-	wordWeight   = 0.009        // a word, as often as it is expected
-	usualShare   = .025         // prose is expected up to this share of the source: the size that summaries usually have
+	// a word of a name or a title in a chat is worth so much more: it is what people ask for later
+	nameWeight = float32(4)
+	wordWeight = 0.009 // a word, as often as it is expected
+	usualShare = .025  // prose is expected up to this share of the source: the size that summaries usually have
 )
 
 // bareShare is the most of a record that lines of mere names may take: whoever reads them learns nothing else,
@@ -70,8 +71,8 @@ func newChooser(b *book) *chooser {
 	return c
 }
 
-// further returns what was picked, and behind it what is chosen next in the budget, best first: of the picks that come next
-// and of the entries from an index on.
+// further returns what was picked, and behind it what is chosen next in the budget, best first: of the picks
+// that come next and of the entries from an index on.
 func (c *chooser) further(picked, next []int32, from int32) []int32 {
 	for _, i := range picked {
 		c.take(i)
@@ -218,7 +219,8 @@ var neighbour = float32(1)
 
 func (c *chooser) beside(i int32) bool {
 	for _, j := range [...]int32{i - 1, i + 1} {
-		if j >= 0 && int(j) < len(c.book.entries) && c.taken[j] && c.book.entries[j].group == c.book.entries[i].group && c.book.entries[j].sec == c.book.entries[i].sec && c.book.entries[j].text != "" {
+		if j >= 0 && int(j) < len(c.book.entries) && c.taken[j] && c.book.entries[j].group == c.book.entries[i].group &&
+			c.book.entries[j].sec == c.book.entries[i].sec && c.book.entries[j].text != "" {
 			return true
 		}
 	}

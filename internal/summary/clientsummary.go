@@ -8,7 +8,11 @@ import (
 )
 
 // asides are lines of a client's summary that speak to the model about the summary itself.
-var asides = []string{mark, continued, "Please continue the conversation from where", "If you need specific details from before compaction", "Continue the conversation from where it left off", "Recent messages are preserved verbatim"}
+var asides = []string{
+	mark, continued, "Please continue the conversation from where",
+	"If you need specific details from before compaction", "Continue the conversation from where it left off",
+	"Recent messages are preserved verbatim",
+}
 
 func isAside(s string) bool {
 	return slices.ContainsFunc(asides, func(a string) bool { return strings.HasPrefix(s, a) })

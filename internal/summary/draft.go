@@ -46,13 +46,14 @@ func NewDraft(ctx context.Context, ms []decant.Message, o Options) (d *Draft, s 
 		}
 		budget = budget*.75 - frame // what was picked first was too large by itself
 	}
-	return nil, Summary{}, fmt.Errorf("summarise %d messages of %d bytes in %d tokens: nothing fits: %w", len(ms), src.size, o.Budget, decant.ErrSummary)
+	return nil, Summary{}, fmt.Errorf("summarise %d messages of %d bytes in %d tokens: nothing fits: %w", len(ms),
+		src.size, o.Budget, decant.ErrSummary)
 }
 
-// Compose returns a record of the draft's messages that has lines of segments, which are in the order of the messages. It
-// has a share of what the extractive record says, from the messages. For the rest lines of segments compete, as they
-// stand, with the lines of the messages that come next, by the facts that they hold. It returns an error that wraps
-// decant.ErrSummary when no record fits or none of the lines is in it.
+// Compose returns a record of the draft's messages that has lines of segments, which are in the order of the
+// messages. It has a share of what the extractive record says, from the messages. For the rest lines of
+// segments compete unchanged with the lines of the messages that come next, by the facts that they hold. It
+// returns an error that wraps decant.ErrSummary when no record fits or none of the lines is in it.
 func (d *Draft) Compose(ctx context.Context, segments []decant.Segment, m Mix) (s Summary, err error) {
 	defer caught(&err)
 	d.book.src.ctx = ctx
@@ -68,7 +69,8 @@ func (d *Draft) Compose(ctx context.Context, segments []decant.Segment, m Mix) (
 	picks := newChooser(&b).further(kept, d.picks[len(kept):], from)
 	s, n := b.fit(picks, len(kept)-1, o)
 	if i := slices.IndexFunc(picks, func(i int32) bool { return i >= from }); s.Text == "" || i < 0 || i >= n {
-		return Summary{}, fmt.Errorf("no line of %d segments fits into %d tokens: %w", len(segments), o.Budget, decant.ErrSummary)
+		return Summary{}, fmt.Errorf("no line of %d segments fits into %d tokens: %w", len(segments), o.Budget,
+			decant.ErrSummary)
 	}
 	return s, nil
 }

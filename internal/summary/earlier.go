@@ -9,7 +9,8 @@ import (
 )
 
 // fold takes in an earlier record of Decant's: each statement becomes again what it was made from, with the
-// number of its message, to be said again or left out like any other. It reports false when the text is none.
+// number of its message, to be said again or left out like any other. It returns false if the text is not a
+// record.
 func (r *reader) fold(i int, body string) bool {
 	at := strings.Index(body, mark)
 	if at < 0 || at > 0 && body[at-1] != '\n' {
@@ -18,7 +19,7 @@ func (r *reader) fold(i int, body string) bool {
 	f := folder{in: r, index: i}
 	for line := range strings.Lines(body[at:]) {
 		f.line(strings.TrimRight(line, "\n"))
-		if f.sec == sections { // what follows is none of the record
+		if f.sec == sections { // the rest is not part of the record
 			break
 		}
 	}
@@ -42,7 +43,7 @@ func (f *folder) line(s string) {
 	case strings.HasPrefix(s, "# "):
 		f.end()
 		f.sec, f.number = sectionNamed(s[2:]), 0
-		f.in.model = f.in.model || f.sec != secMeeting // which stands alone
+		f.in.model = f.in.model || f.sec != secMeeting // which needs no other section
 		f.in.worked = f.in.worked || f.sec == secSaid || f.sec == secFiles
 	case strings.HasPrefix(s, indent) && f.sec != secQuotes:
 		f.open = append(f.open, s[len(indent):])
@@ -121,7 +122,9 @@ func (f *folder) end() {
 
 // said reports whether the user's words in the record have a rule already.
 func (f *folder) said(rule string) bool {
-	return slices.ContainsFunc(f.in.texts, func(t *text) bool { return t.author == byUser && strings.Contains(t.body, rule) })
+	return slices.ContainsFunc(f.in.texts, func(t *text) bool {
+		return t.author == byUser && strings.Contains(t.body, rule)
+	})
 }
 
 func afterColon(s string) string {
@@ -139,7 +142,10 @@ func (f *folder) outcome(body string) {
 	if !ok {
 		return
 	}
-	a := &act{index: f.index, number: f.number, done: true, said: body, failed: strings.Contains(how, "failed") || strings.Contains(how, "exit")}
+	a := &act{
+		index: f.index, number: f.number, done: true, said: body,
+		failed: strings.Contains(how, "failed") || strings.Contains(how, "exit"),
+	}
 	a.Command, _ = strings.CutPrefix(title, "$ ")
 	a.Class, a.Effect = tool.Shell, tool.Shell
 	f.in.acts = append(f.in.acts, a)

@@ -13,13 +13,19 @@ import (
 func ExampleExtract() {
 	ms := []decant.Message{
 		{Number: 1, Role: decant.RoleUser, Blocks: []decant.Block{
-			{Kind: decant.KindText, Author: decant.AuthorUser, Content: decant.Text("The login fails for names with a space. Never touch the database.")},
+			{
+				Kind: decant.KindText, Author: decant.AuthorUser,
+				Content: decant.Text("The login fails for names with a space. Never touch the database."),
+			},
 		}},
 		{Number: 2, Role: decant.RoleAssistant, Blocks: []decant.Block{
 			{Kind: decant.KindUse, Author: decant.AuthorModel, CallID: "a", Name: "Bash", Content: decant.Text(`{"command":"go test ./login"}`)},
 		}},
 		{Number: 3, Role: decant.RoleUser, Blocks: []decant.Block{
-			{Kind: decant.KindResult, Author: decant.AuthorTool, CallID: "a", Error: true, Content: decant.Text("Exit code 1\n--- FAIL: TestLogin (0.00s)\n" + strings.Repeat("some output of the test that nobody needs again\n", 20))},
+			{
+				Kind: decant.KindResult, Author: decant.AuthorTool, CallID: "a", Error: true,
+				Content: decant.Text("Exit code 1\n--- FAIL: TestLogin (0.00s)\n" + strings.Repeat("some output of the test that nobody needs again\n", 20)),
+			},
 		}},
 	}
 	s, err := summary.Extract(context.Background(), ms, summary.Options{Budget: 70})

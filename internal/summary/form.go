@@ -46,13 +46,17 @@ const mark = "[Decant record of "
 
 // headings are the titles of the sections, in English and Chinese.
 var headings = [2][sections]string{
-	{"User", "Questions and answers", "Goal", "Rules", "Finished", "Plan", "State", "Files", "Said in the meeting", "Said by the model", "Conclusions", "The client's earlier summary", "Decisions", "Open", "Summaries", "Quotes", "Last"},
+	{
+		"User", "Questions and answers", "Goal", "Rules", "Finished", "Plan", "State", "Files",
+		"Said in the meeting", "Said by the model", "Conclusions", "The client's earlier summary", "Decisions",
+		"Open", "Summaries", "Quotes", "Last",
+	},
 	{"用户", "问答", "目标", "规则", "已完成", "计划", "状态", "文件", "会上说过的话", "模型说过的话", "结论", "客户端先前的摘要", "决定", "未完成", "摘要", "摘录", "最近"},
 }
 
-// indent stands before every line that does not begin with the number of its message or with what it is
-// about. What somebody said or a tool returned is never at the start of a line, so it cannot pass for a
-// heading when the record is read again.
+// indent precedes every line that does not begin with the number of its message or with what it is about.
+// What somebody said or a tool returned is never at the start of a line, so it cannot pass for a heading when
+// the record is read again.
 const indent = "  "
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -67,8 +71,8 @@ const (
 // it was.
 const Pinned = "Pinned, verbatim"
 
-// Section returns a part of a record's text under a heading of its own, to stand behind the record. Its lines
-// are indented, as all lines of a record are that somebody else wrote, unless it is Pinned.
+// Section returns a part of a record's text under a heading of its own, to follow the record. Its lines are
+// indented, as all lines of a record are that somebody else wrote, unless it is Pinned.
 func Section(head, body string) string {
 	if head != Pinned {
 		body = indent + strings.ReplaceAll(strings.TrimSpace(body), "\n", "\n"+indent)
@@ -104,8 +108,7 @@ func cutIndent(head, line string) string {
 	return strings.TrimPrefix(line, indent)
 }
 
-// sectionNamed returns the section with a heading; sections when there is none, as for what stands behind a
-// record and is none of it.
+// sectionNamed returns the section with a heading, or sections if there is none, as for text behind a record.
 func sectionNamed(name string) section {
 	for _, hs := range headings {
 		if i := slices.Index(hs[:], name); i >= 0 {

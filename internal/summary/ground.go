@@ -2,7 +2,7 @@ package summary
 
 import "strings"
 
-// mostPlaces is how many lines of the messages are looked at for what stands beside a fact.
+// mostPlaces is the maximum number of lines to search for words beside a fact.
 const mostPlaces = 12
 
 // grounds reports whether a line says what its fact number k, f, is. A line of the messages does if it has plain words

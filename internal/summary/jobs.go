@@ -7,10 +7,10 @@ import (
 	"github.com/decantdev/decant/internal/tool"
 )
 
-// A job is what a user had done until they went on to something else: they said something new when it was committed, pushed or
-// merged, or its plan done, and nothing changed since. The last job is the one in hand, and people come back to the one before
-// it; the others are finished, and a record has of them what was asked and what came of it. Pauses are no sign: a request does
-// not say when its messages came.
+// A job is what a user had done until they went on to something else: they said something new when it was
+// committed, pushed or merged, or its plan done, and nothing changed since. The last job is the one in hand,
+// and people come back to the one before it; the others are finished, and a record has of them what was asked
+// and what came of it. Pauses are no sign: a request does not say when its messages came.
 type job struct {
 	asked   *text // the user's words that it began with
 	from    int   // index of the message that they are in
@@ -23,8 +23,11 @@ type job struct {
 // recentJobs are the newest, which are not taken for finished: the one in hand and the one before.
 const recentJobs = 2
 
-// gitEnds are the steps by which work is brought to an end.
-var gitEnds = map[string]bool{"git commit": true, "git push": true, "git merge": true, "gh pr create": true, "gh pr merge": true, "gh issue close": true}
+// gitEnds are the steps that finish a job.
+var gitEnds = map[string]bool{
+	"git commit": true, "git push": true, "git merge": true, "gh pr create": true, "gh pr merge": true,
+	"gh issue close": true,
+}
 
 // jobs divides a source into jobs. What an earlier record has is of none: it says itself what came of those before it.
 func (s *source) jobs() []*job {
@@ -50,7 +53,7 @@ type jobber struct {
 	jobs   []*job
 	plan   plan
 	act    int
-	closed bool // nothing was done since the job was brought to an end
+	closed bool // nothing was done since the job was finished
 }
 
 // now returns the job in hand, nil before the user has said anything.
@@ -75,8 +78,8 @@ func (w *jobber) heard(t *text) {
 	}
 }
 
-// begin begins another job. One in which nothing was changed and that only brought something to its end belongs to the one
-// before it.
+// begin begins another job. One in which nothing was changed and that only brought something to its end
+// belongs to the one before it.
 func (w *jobber) begin(t *text) {
 	if n := len(w.jobs); n > 1 && w.closed && w.jobs[n-1].changed == 0 {
 		a, b := w.jobs[n-2], w.jobs[n-1]

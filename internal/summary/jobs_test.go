@@ -8,12 +8,14 @@ import (
 	"github.com/decantdev/decant/internal/summary"
 )
 
-// days is a conversation of so many jobs, each asked for at length, changed, committed and reported; the last one is in hand.
+// days is a conversation of so many jobs, each asked for at length, changed, committed and reported; the last
+// one is in hand.
 func days(n int) string {
 	var b strings.Builder
 	for i := range n {
 		m := 1 + 20*i
-		fmt.Fprintf(&b, "-- m%d user --\nRoute %d needs a limit of its own. %s\n", m, i, strings.Repeat(fmt.Sprintf("Customer %d sends far too many requests at night. ", i), 4))
+		fmt.Fprintf(&b, "-- m%d user --\nRoute %d needs a limit of its own. %s\n", m, i,
+			strings.Repeat(fmt.Sprintf("Customer %d sends far too many requests at night. ", i), 4))
 		if i == 0 {
 			b.WriteString("Always run the tests before you commit.\n")
 		}
@@ -38,8 +40,8 @@ func sections(text string) map[string]string {
 	return out
 }
 
-// Row "continuous, ten sessions in one": of a finished job a record says what was asked and what came of it, however many
-// there are, and rules outlive their job.
+// Row "continuous, ten sessions in one": of a finished job a record says what was asked and what came of it,
+// however many there are, and rules outlive their job.
 func TestFinishedJobsShrinkToTheirOutcome(t *testing.T) {
 	const n = 12
 	text := extract(t, talk(t, days(n)), 1800)
@@ -47,7 +49,8 @@ func TestFinishedJobsShrinkToTheirOutcome(t *testing.T) {
 	for i := range n - 2 {
 		for _, want := range []string{
 			fmt.Sprintf("asked: Route %d needs a limit of its own.", i),
-			fmt.Sprintf("commit [main abc12%02d] Limit route %d; Done: route %d now has a limit of %d requests a minute.", i, i, i, 100+i),
+			fmt.Sprintf("commit [main abc12%02d] Limit route %d; Done: route %d now has a limit of %d requests a minute.",
+				i, i, i, 100+i),
 		} {
 			if !strings.Contains(part["Finished"], want) {
 				t.Errorf("of job %d it does not say %q:\n%s", i, want, part["Finished"])
@@ -93,8 +96,16 @@ func TestWhatFinishesAJob(t *testing.T) {
 		{"a merged pull request", func(m int) string {
 			return fmt.Sprintf(edit, m, m+1) + fmt.Sprintf(bash, m+2, "gh pr merge 12", m+3, "Merged")
 		}, true},
-		{"a plan that is done", func(m int) string { return fmt.Sprintf(edit, m, m+1) + fmt.Sprintf(todo, m+2, "completed", m+3) }, true},
-		{"a plan that is not", func(m int) string { return fmt.Sprintf(edit, m, m+1) + fmt.Sprintf(todo, m+2, "in_progress", m+3) }, false},
+		{
+			"a plan that is done",
+			func(m int) string { return fmt.Sprintf(edit, m, m+1) + fmt.Sprintf(todo, m+2, "completed", m+3) },
+			true,
+		},
+		{
+			"a plan that is not",
+			func(m int) string { return fmt.Sprintf(edit, m, m+1) + fmt.Sprintf(todo, m+2, "in_progress", m+3) },
+			false,
+		},
 		{"a change alone", func(m int) string { return fmt.Sprintf(edit, m, m+1) }, false},
 		{"a commit and another change", func(m int) string {
 			return fmt.Sprintf(bash, m, "git commit -am x", m+1, "[main abc1234] x") + fmt.Sprintf(edit, m+2, m+3)

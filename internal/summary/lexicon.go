@@ -99,7 +99,7 @@ func (x *lexicon) id(s string, f fact.Span) int32 {
 	return id
 }
 
-// see notes that a line stands in message i.
+// see notes that message i has a line.
 func (x *lexicon) see(n int32, i int, by decant.Author) {
 	for _, id := range x.of(n) {
 		x.facts[id].Add(i, by)
@@ -118,7 +118,8 @@ func (x *lexicon) said(n int32) []int32 {
 	return x.words[l.word : l.word+l.nwords]
 }
 
-// weigh gives every fact its chance after n messages. What has not been seen since message present is of jobs that are finished.
+// weigh gives every fact its chance after n messages. What has not been seen since message present is of jobs
+// that are finished.
 func (x *lexicon) weigh(n, present int) {
 	x.weighed = true
 	for i := range x.facts {
@@ -263,7 +264,8 @@ func hasWords(s string) bool {
 
 // inName reports whether c may be a part of a name: also of a path.
 func inName(c byte) bool {
-	return letter(c) || c >= '0' && c <= '9' || c == '_' || c == '.' || c == '/' || c == '-' || c >= 0xc3 && c < 0xe2 || c >= 0x80 && c < 0xc0
+	return letter(c) || c >= '0' && c <= '9' || c == '_' || c == '.' || c == '/' || c == '-' ||
+		c >= 0xc3 && c < 0xe2 || c >= 0x80 && c < 0xc0
 }
 
 // isWord reports whether s is three small letters or more, behind a capital or not.

@@ -11,7 +11,7 @@ import (
 
 // marked yields the lines of a text that can be quoted, each with what the text says it is: an open item, a
 // decision, or empty. A line is one by its own words, by the label that it begins with ("Still needed: ..."),
-// or because it stands in a list under a heading that says so ("Pending tasks").
+// or because of the heading above its list ("Pending tasks").
 func marked(body string) iter.Seq2[string, decant.FactKind] {
 	return func(yield func(string, decant.FactKind) bool) {
 		under := decant.FactKind("")
@@ -83,7 +83,7 @@ func labelled(label string) decant.FactKind {
 	return ""
 }
 
-// settled reports whether an item of a list says that it is done, or that there is none.
+// settled reports whether an item of a list is marked as done, or is a "none".
 func settled(s string) bool {
 	low := strings.ToLower(s)
 	for _, w := range [...]string{"✅", "✓", "[x]", "completed", "resolved", "(done", "done)", "no pending", "no remaining", "none", "nothing", "n/a", "已完成"} {

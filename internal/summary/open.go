@@ -9,7 +9,11 @@ import (
 )
 
 // doneWords are the words by which a model says that something was done.
-var doneWords = []string{"done", "fixed", "implemented", "completed", "complete", "added", "resolved", "passes", "pass now", "finished", "removed", "updated", "merged", "closed", "works now", "shipped", "deployed", "完成", "已修复", "已解决"}
+var doneWords = []string{
+	"done", "fixed", "implemented", "completed", "complete", "added", "resolved", "passes", "pass now",
+	"finished", "removed", "updated", "merged", "closed", "works now", "shipped", "deployed", "完成", "已修复",
+	"已解决",
+}
 
 // newestList leaves of the open items those of the newest list of them and what was said after it: who writes
 // down what is left writes down all of it.
@@ -24,7 +28,9 @@ func (c *concluder) newestList() {
 			}
 		}
 	}
-	c.book.entries = slices.DeleteFunc(c.book.entries, func(e entry) bool { return e.sec == secOpen && c.book.groups[e.group].at < newest })
+	c.book.entries = slices.DeleteFunc(c.book.entries, func(e entry) bool {
+		return e.sec == secOpen && c.book.groups[e.group].at < newest
+	})
 }
 
 // settledLater reports whether an open item of message index was settled since: the model says that what it
@@ -69,7 +75,9 @@ func (c *concluder) workedOn(n int32, index int) bool {
 
 // steps are the things that an open item may ask for, and by what the outcome of a command tells that it was
 // done.
-var steps = []string{"commit", "push", "test", "lint", "build", "compile", "format", "fmt", "merge", "rebase", "typecheck"}
+var steps = []string{
+	"commit", "push", "test", "lint", "build", "compile", "format", "fmt", "merge", "rebase", "typecheck",
+}
 
 // didLater reports whether the calls behind message index did all that an item asks for: the commands that it
 // names, the steps that it speaks of, or the closing of its ticket.

@@ -14,7 +14,8 @@ func TestFactsOfASummaryDoNotHoldTheirSource(t *testing.T) {
 	source := strings.Repeat("We looked at this and that. ", 1000) + "The key is in /etc/decant/key.pem and nowhere else."
 	at := strings.Index(source, "/etc")
 	facts := []decant.Fact{{Kind: decant.FactPath, Text: source[at : at+len("/etc/decant/key.pem")], Weight: 1, Message: 1}}
-	s, err := summary.Accept(t.Context(), "They keep the key in /etc/decant/key.pem, as was said.", facts, summary.Limits{})
+	s, err := summary.Accept(t.Context(), "They keep the key in /etc/decant/key.pem, as was said.", facts,
+		summary.Limits{})
 	if err != nil || len(s.Facts) != 1 || s.Facts[0].Text != facts[0].Text {
 		t.Fatalf("kept %+v, %v", s.Facts, err)
 	}

@@ -5,7 +5,7 @@ import "strings"
 // A passage is what of a segment is quoted together: a line with what is indented below it, or sentences of a long one.
 type passage struct {
 	under string // the headings above it, outermost first
-	text  string // lines as they stand, without the indent that they share
+	text  string // unchanged lines, without their common indent
 
 	first, last int // of the lines of the segment
 }
@@ -17,7 +17,7 @@ const (
 	headBytes    = 100  // a line that others are indented below is their heading up to here
 )
 
-// A written is one line of a segment with how deep it stands, or all lines of a block of code.
+// A written is one line of a segment with its depth, or all lines of a block of code.
 type written struct {
 	depth       int
 	text        string
@@ -53,7 +53,7 @@ func deep(text string) (out []written) {
 	return out
 }
 
-// depth returns how deep a line stands that has an indent.
+// depth returns the depth of a line with an indent.
 func depth(body string, indent int) int {
 	marks := len(body) - len(strings.TrimLeft(body, "#"))
 	switch {
@@ -82,7 +82,7 @@ func item(s string) bool {
 	return false
 }
 
-// gathered appends the passages of lines that stand under headings.
+// gathered appends the passages of lines under headings.
 func gathered(out []passage, under string, ls []written) []passage {
 	for len(ls) > 0 {
 		n := 1
@@ -95,8 +95,8 @@ func gathered(out []passage, under string, ls []written) []passage {
 	return out
 }
 
-// gathering appends the passages of a line and of what stands below it. A heading with nothing below it says nothing, and
-// long code is no summary.
+// gathering appends the passages of a line and of the lines below it. A heading with nothing below it says
+// nothing, and long code is no summary.
 func gathering(out []passage, under string, ls []written) []passage {
 	first, below := ls[0], ls[1:]
 	size := 0

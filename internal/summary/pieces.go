@@ -13,7 +13,7 @@ const (
 	fewWords = 6   // a piece of a line has so many words at least
 )
 
-// reminder and endReminder stand around what a client adds to the results of tools.
+// reminder and endReminder enclose additions of a client to the results of tools.
 const (
 	reminder    = "<system-reminder>"
 	endReminder = "</system-reminder>"
@@ -21,7 +21,7 @@ const (
 
 // pieces yields the lines of a text that can be quoted, without the blanks around them and the numbers that
 // tools put before the lines of files. A line that is too long to be quoted whole is yielded in pieces that
-// can stand alone: the members of JSON, the sentences of prose. What has no such places is left out.
+// make sense alone: the members of JSON, the sentences of prose. What has no such places is left out.
 func pieces(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		hidden := false
@@ -116,7 +116,7 @@ func apart(ln string) (out []string) {
 	return out
 }
 
-// shortest is how many bytes a sentence has at least to stand by itself.
+// shortest is the minimum length, in bytes, of a sentence on its own.
 const shortest = 24
 
 // sentenceEnd returns where the last sentence within the width of a line ends; where the first one ends when

@@ -33,7 +33,11 @@ func (b *book) takePlan() []*task {
 		return p.tasks
 	}
 	g := b.heading("", 0)
-	b.add(entry{sec: secPlan, group: g, number: p.number, text: itoa(done) + b.say(" of ", " / ") + itoa(done+left) + b.say(" done; left:", " 已完成；剩余："), line: -1, must: mustPlan})
+	b.add(entry{
+		sec: secPlan, group: g, number: p.number,
+		text: itoa(done) + b.say(" of ", " / ") + itoa(done+left) + b.say(" done; left:", " 已完成；剩余："), line: -1,
+		must: mustPlan,
+	})
 	for _, s := range open {
 		b.add(entry{sec: secPlan, group: g, text: s, line: -1, must: mustPlan})
 	}
@@ -63,7 +67,7 @@ func createdID(result string, n int) string {
 	return itoa(n)
 }
 
-// update changes a task by its id. A client numbers its tasks anew in a new session: the newest one counts.
+// update changes a task by its id. A client restarts its numbers in a new session, so the newest task counts.
 func (p *plan) update(id string, a *act) bool {
 	for i := len(p.tasks) - 1; i >= 0; i-- {
 		if t := p.tasks[i]; t.id == id {

@@ -15,7 +15,7 @@ import (
 type reader struct {
 	*source
 	calls map[string]*act // by call id, newest
-	shift int             // added to the numbers of messages: a record in front of them stands for many
+	shift int             // added to the numbers of messages: a record in front of them replaces many
 }
 
 // read takes ms apart.
@@ -72,7 +72,8 @@ func (r *reader) said(m *decant.Message, i int, b *decant.Block) {
 		return
 	}
 	switch {
-	case earlier(m, b) || b.Author == decant.AuthorDecant || m.Role == decant.RoleUser && strings.HasPrefix(body, continued):
+	case earlier(m, b) || b.Author == decant.AuthorDecant ||
+		m.Role == decant.RoleUser && strings.HasPrefix(body, continued):
 		t.author = byEarlier
 	case b.Author == decant.AuthorUser:
 		t.author = byUser
@@ -119,8 +120,11 @@ func (r *reader) returned(m *decant.Message, i int, b *decant.Block) {
 	body := secret.Mask(b.Text())
 	r.size += len(body)
 	a := r.calls[b.CallID]
-	if a == nil { // the call stands before the stretch
-		a = &act{Call: tool.Call{Name: b.Name, Class: tool.ClassOf(b.Name), Effect: tool.ClassOf(b.Name)}, index: i, number: m.Number}
+	if a == nil { // the call precedes the stretch
+		a = &act{
+			Call: tool.Call{Name: b.Name, Class: tool.ClassOf(b.Name), Effect: tool.ClassOf(b.Name)}, index: i,
+			number: m.Number,
+		}
 		r.acts = append(r.acts, a)
 	}
 	a.done = true

@@ -94,7 +94,10 @@ func readSession(t *testing.T, name string) *session {
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	s := &session{name: filepath.Base(name), messages: d.Conversation.Live(), lines: map[int]map[string]bool{}, wide: map[int][]string{}}
+	s := &session{
+		name: filepath.Base(name), messages: d.Conversation.Live(), lines: map[int]map[string]bool{},
+		wide: map[int][]string{},
+	}
 	open := map[string]int{}
 	for i := range s.messages {
 		for k := range s.messages[i].Blocks {
@@ -164,7 +167,9 @@ func (s *session) say(message int, text string) {
 
 // has reports whether a message has a line, as a whole or as a piece of one that is too long.
 func (s *session) has(message int, line string) bool {
-	return s.lines[message][line] || slices.ContainsFunc(s.wide[message], func(w string) bool { return strings.Contains(w, line) })
+	return s.lines[message][line] || slices.ContainsFunc(s.wide[message], func(w string) bool {
+		return strings.Contains(w, line)
+	})
 }
 
 // stringsIn returns the strings and numbers in a JSON text; the text itself when it is none.
@@ -200,7 +205,9 @@ func stringsIn(text string) (out []string) {
 func (s *session) record(t *testing.T, share float64) summary.Summary {
 	t.Helper()
 	est := token.For(token.Model{})
-	out, err := summary.Extract(context.Background(), s.messages, summary.Options{Budget: int(share * float64(est.Messages(s.messages))), Counter: est})
+	out, err := summary.Extract(context.Background(), s.messages, summary.Options{
+		Budget: int(share * float64(est.Messages(s.messages))), Counter: est,
+	})
 	if err != nil {
 		t.Fatalf("%s: %v", s.name, err)
 	}
@@ -343,7 +350,8 @@ func TestTheUsersLinesOfRealSessions(t *testing.T) {
 				said := cited.ReplaceAllString(line, "")
 				switch {
 				case strings.HasPrefix(line, "[… ") || strings.HasPrefix(said, "asked: "):
-				case !strings.Contains(all.String(), line) && !strings.Contains(all.String(), strings.TrimPrefix(said, "answered: ")):
+				case !strings.Contains(all.String(), line) &&
+					!strings.Contains(all.String(), strings.TrimPrefix(said, "answered: ")):
 					t.Errorf("%q stands under %s", line, head)
 				}
 			}

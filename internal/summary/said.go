@@ -36,7 +36,7 @@ func (b *book) takeConclusions(tasks []*task, files []*file) {
 // approved is how Claude Code begins the result of a plan that the user approved.
 const approved = "User has approved your plan."
 
-// approvals takes in the plans that the user approved: decisions, though nobody calls them so.
+// approvals takes in the plans that the user approved: they are decisions, although no text calls them so.
 func (c *concluder) approvals() {
 	for _, a := range c.book.src.acts {
 		if a.Name != "ExitPlanMode" || a.failed || !strings.HasPrefix(a.result, approved) {
@@ -81,10 +81,14 @@ func (c *concluder) work(t *text, corrected map[int32]bool) {
 	for s, kind := range marked(t.body) {
 		n := c.book.lex.line(s, true)
 		c.book.lex.see(n, t.index, decant.AuthorModel)
-		if narrates(s) && !t.closing || empty(s) && len(c.book.lex.of(n)) == 0 || overlaps(c.book.lex.of(n), corrected) || c.obsolete(n) {
+		if narrates(s) && !t.closing || empty(s) && len(c.book.lex.of(n)) == 0 ||
+			overlaps(c.book.lex.of(n), corrected) || c.obsolete(n) {
 			continue
 		}
-		e := entry{sec: secSaid, group: g, text: s, line: n, value: findingValue, voice: plainVoice, number: t.number, warm: cold(t.index, c.book.present)}
+		e := entry{
+			sec: secSaid, group: g, text: s, line: n, value: findingValue, voice: plainVoice, number: t.number,
+			warm: cold(t.index, c.book.present),
+		}
 		if t.closing {
 			e.value, e.voice = closingValue, closingVoice
 		}
@@ -113,8 +117,12 @@ func (c *concluder) fresh(index int) float64 {
 // narrations are the beginnings of lines that say what the model is about to do or how it feels: what the
 // calls behind them show better.
 var narrations = []string{
-	"let me ", "let's ", "now let me ", "now let's ", "now i'll ", "now i ", "i'll ", "i will ", "i'm going to ", "i need to ", "i should ", "first, let me ", "next, i", "next, let", "good", "great", "perfect", "excellent", "ok", "okay", "alright", "sure", "right", "understood", "you're right", "you are right",
-	"now ", "all good", "looking at", "checking", "running", "reading", "searching", "done", "yes", "here's ", "here is ", "time to ", "next ", "then i", "also ", "and now",
+	"let me ", "let's ", "now let me ", "now let's ", "now i'll ", "now i ", "i'll ", "i will ",
+	"i'm going to ", "i need to ", "i should ", "first, let me ", "next, i", "next, let", "good", "great",
+	"perfect", "excellent", "ok", "okay", "alright", "sure", "right", "understood", "you're right",
+	"you are right",
+	"now ", "all good", "looking at", "checking", "running", "reading", "searching", "done", "yes", "here's ",
+	"here is ", "time to ", "next ", "then i", "also ", "and now",
 	"让我", "现在", "好的", "我来", "我将", "接下来",
 }
 
@@ -133,7 +141,10 @@ func narrates(s string) bool {
 }
 
 // corrections are the beginnings of texts in which the model takes back what it said before.
-var corrections = []string{"wait", "actually", "no,", "hmm", "that's not", "that is not", "i was wrong", "my mistake", "never mind", "on second thought", "scratch that", "oh,", "不对", "等等"}
+var corrections = []string{
+	"wait", "actually", "no,", "hmm", "that's not", "that is not", "i was wrong", "my mistake", "never mind",
+	"on second thought", "scratch that", "oh,", "不对", "等等",
+}
 
 // empty reports whether a line is too short to say something by itself.
 func empty(s string) bool { return len(strings.Fields(s)) < fewWords && s[0] < 0xe0 }

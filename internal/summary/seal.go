@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// sealDigits is the length of a seal: 64 bits, which nobody guesses who cannot try.
+// sealDigits is the length of a seal: 64 bits, which cannot be guessed without trying.
 const sealDigits = 16
 
 // Seal returns text, which holds a record, with a seal in the record's first line: a code over all of the text
@@ -33,7 +33,7 @@ func Sealed(text string, key []byte) bool {
 	return hmac.Equal([]byte(text[from+2:at]), []byte(code64(text[:from]+text[at:], key)))
 }
 
-// sealPlace returns where the seal of the first record in text ends, or would stand: before the bracket that
+// sealPlace returns where the seal of the first record in text ends, or would be: before the bracket that
 // closes the record's first line.
 func sealPlace(text string) (int, bool) {
 	i := strings.Index(text, mark)

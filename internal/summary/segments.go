@@ -45,7 +45,8 @@ func (r *reteller) take(s *decant.Segment) {
 	}
 }
 
-// head returns what stands above lines of a segment: the messages that it is about, and of which of them it says nothing.
+// head returns the heading of lines of a segment: the messages that it is about, and of which of them it says
+// nothing.
 func (r *reteller) head(s *decant.Segment) string {
 	head := span(s.From, s.To)
 	var gaps []string
@@ -71,7 +72,8 @@ func under(head string) string {
 // rules, the request in hand and the files.
 func ours(heads string) bool {
 	low := strings.ToLower(heads)
-	if slices.ContainsFunc([]string{"user message", "user's message", "user request", "primary request", "instructions", "用户的话"}, func(w string) bool { return strings.Contains(low, w) }) {
+	if slices.ContainsFunc([]string{"user message", "user's message", "user request", "primary request",
+		"instructions", "用户的话"}, func(w string) bool { return strings.Contains(low, w) }) {
 		return true
 	}
 	top, _, _ := strings.Cut(heads, headJoint)
@@ -79,7 +81,7 @@ func ours(heads string) bool {
 		slices.Contains([]string{alsoHeading, namesHeading, Pinned}, top)
 }
 
-// headJoint joins the headings that a line stands under.
+// headJoint joins the headings above a line.
 const headJoint = ": "
 
 // mostAuthors is how many models the first line of a record names.

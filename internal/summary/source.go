@@ -20,7 +20,7 @@ type source struct {
 	acts     []*act
 
 	// What an earlier record says that is neither.
-	history [][2]string // of files: path, and what became of it
+	history [][2]string // of files: path and outcome
 	quotes  []*quoted
 	planned plan
 }
@@ -71,7 +71,7 @@ type value struct {
 // An ended is what check panics with, for Extract to catch.
 type ended struct{ err error }
 
-// check ends the work on a record that nobody waits for any more. Whatever goes over all of a source calls it.
+// check ends the work on a record when ctx is done. Every loop over a whole source calls it.
 func (s *source) check() {
 	if err := s.ctx.Err(); err != nil {
 		panic(ended{fmt.Errorf("summarise %d messages: %w", s.messages, err)})

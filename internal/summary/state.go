@@ -14,8 +14,8 @@ const (
 	lastChars    = 900  // of the model's last words
 )
 
-// takeState takes in how the work stands: the newest outcome of each build, test and other command that says so,
-// the newest error that nothing has put right since, and what happened last.
+// takeState takes in the state of the work: the newest outcome of each build, test and other command that
+// says so, the newest error that nothing has put right since, and what happened last.
 func (b *book) takeState() {
 	seen := map[string]bool{}
 	stated := map[*act]bool{} // whose outcome is said
@@ -45,7 +45,10 @@ func (b *book) takeState() {
 func (b *book) takePlace() {
 	for i := len(b.src.acts) - 1; i >= 0; i-- {
 		if a := b.src.acts[i]; a.Dir != "" {
-			b.add(entry{sec: secState, group: b.heading("", len(b.src.acts)), number: a.number, text: b.say("commands run in ", "命令运行于 ") + a.Dir, line: -1, must: mustState})
+			b.add(entry{
+				sec: secState, group: b.heading("", len(b.src.acts)), number: a.number,
+				text: b.say("commands run in ", "命令运行于 ") + a.Dir, line: -1, must: mustState,
+			})
 			b.lex.see(b.lex.line(a.Dir, false), a.index, decant.AuthorModel)
 			return
 		}
@@ -85,9 +88,13 @@ func (a *act) tells() string {
 	if a.Command == "" {
 		return ""
 	}
-	for part := range strings.FieldsFuncSeq(a.Command, func(r rune) bool { return r == '\n' || r == ';' || r == '&' || r == '|' }) {
+	for part := range strings.FieldsFuncSeq(a.Command, func(r rune) bool {
+		return r == '\n' || r == ';' ||
+			r == '&' || r == '|'
+	}) {
 		words := strings.Fields(part)
-		for len(words) > 1 && (strings.Contains(words[0], "=") || words[0] == "sudo" || words[0] == "time" || words[0] == "env" || words[0] == "npx" || words[0] == "timeout") {
+		for len(words) > 1 && (strings.Contains(words[0], "=") || words[0] == "sudo" || words[0] == "time" ||
+			words[0] == "env" || words[0] == "npx" || words[0] == "timeout") {
 			words = words[1:]
 		}
 		if len(words) == 0 {
@@ -106,13 +113,29 @@ func (a *act) tells() string {
 // builders are programs whose outcome is a state of the work whatever their arguments are, and those of
 // which an argument says it.
 var (
-	builders = map[string]bool{"make": true, "tsc": true, "pytest": true, "jest": true, "vitest": true, "eslint": true, "golangci-lint": true, "staticcheck": true, "mypy": true, "ruff": true, "gradle": true, "mvn": true, "ninja": true, "cmake": true, "tox": true, "rspec": true, "phpunit": true, "flake8": true, "black": true}
-	managers = map[string]bool{"go": true, "cargo": true, "npm": true, "pnpm": true, "yarn": true, "bun": true, "mix": true, "mise": true, "just": true, "task": true, "dotnet": true, "rake": true, "poetry": true, "uv": true, "pip": true, "docker": true, "terraform": true, "bazel": true, "swift": true, "deno": true}
-	states   = map[string]bool{"test": true, "build": true, "vet": true, "check": true, "lint": true, "clippy": true, "fmt": true, "compile": true, "install": true, "typecheck": true, "tidy": true, "ci": true, "plan": true, "apply": true, "format": true, "publish": true, "deploy": true}
-	gitSteps = map[string]bool{"commit": true, "push": true, "pull": true, "merge": true, "rebase": true, "checkout": true, "switch": true, "stash": true, "reset": true, "tag": true, "cherry-pick": true, "revert": true}
+	builders = map[string]bool{
+		"make": true, "tsc": true, "pytest": true, "jest": true, "vitest": true, "eslint": true,
+		"golangci-lint": true, "staticcheck": true, "mypy": true, "ruff": true, "gradle": true, "mvn": true,
+		"ninja": true, "cmake": true, "tox": true, "rspec": true, "phpunit": true, "flake8": true,
+		"black": true,
+	}
+	managers = map[string]bool{
+		"go": true, "cargo": true, "npm": true, "pnpm": true, "yarn": true, "bun": true, "mix": true,
+		"mise": true, "just": true, "task": true, "dotnet": true, "rake": true, "poetry": true, "uv": true,
+		"pip": true, "docker": true, "terraform": true, "bazel": true, "swift": true, "deno": true,
+	}
+	states = map[string]bool{
+		"test": true, "build": true, "vet": true, "check": true, "lint": true, "clippy": true, "fmt": true,
+		"compile": true, "install": true, "typecheck": true, "tidy": true, "ci": true, "plan": true,
+		"apply": true, "format": true, "publish": true, "deploy": true,
+	}
+	gitSteps = map[string]bool{
+		"commit": true, "push": true, "pull": true, "merge": true, "rebase": true, "checkout": true,
+		"switch": true, "stash": true, "reset": true, "tag": true, "cherry-pick": true, "revert": true,
+	}
 )
 
-// stateOf returns what a simple command's outcome is an outcome of, empty when it is none.
+// stateOf returns the subject of a simple command's outcome, or "".
 func stateOf(words []string) string {
 	program := words[0][strings.LastIndexByte(words[0], '/')+1:]
 	switch {

@@ -1,17 +1,18 @@
-// Package summary makes the record that stands in a conversation for messages that are no longer
-// sent: deterministic, offline, within a budget of tokens.
+// Package summary makes the record that replaces messages of a conversation that are no longer sent:
+// deterministic, offline, within a budget of tokens.
 //
-// It is extractive, and written for a reader: what people typed stands first and whole, then the request
-// in hand, their rules, what came of jobs that are finished, the plan, how builds, tests and commits came out last, every file that was
-// changed or read, what the model concluded, and at the end whole lines of results under the file or
-// the command that they came from. What must be in the record is taken first, in that order; of the rest
-// those lines are taken that hold the most names for their tokens, on lines that say what the names are.
-// Names alone are a twentieth of a record at most. An earlier record is read back and distilled again,
-// so that a record of records does not grow; text that only looks like one is text ([Sealed]).
+// It is extractive, and written for a reader: words that people typed come first and whole, then the request
+// in hand, their rules, what came of jobs that are finished, the plan, how builds, tests and commits came out
+// last, every file that was changed or read, what the model concluded, and at the end whole lines of results
+// under the file or the command that they came from. What must be in the record is taken first, in that
+// order; of the rest those lines are taken that hold the most names for their tokens, on lines that say what
+// the names are. Names alone are a twentieth of a record at most. An earlier record is read back and
+// distilled again, so that a record of records does not grow; text that only looks like one is text
+// ([Sealed]).
 //
-// The same package checks and repairs summaries that others wrote: [Accept]. Lines of what models wrote about a stretch of
-// the messages can stand in a record as they are ([Draft.Compose]), under a heading of their own and with the messages
-// that they are about; the record's first line says who wrote them.
+// The same package checks and repairs summaries that others wrote: [Accept]. Lines of what models wrote about
+// a stretch of the messages can be quoted unchanged in a record ([Draft.Compose]), under a heading of their
+// own and with the messages that they are about; the record's first line says who wrote them.
 package summary
 
 import (
@@ -83,7 +84,8 @@ func (s *source) allowance(o Options) float64 {
 }
 
 // fit returns the summary of the longest run of picks, best first, that is within the budget and clearly
-// smaller than its source, and how many they are. It has more than least of them; without a text there is none.
+// smaller than its source, and how many they are. It has more than least of them. Without a text it returns
+// "".
 func (b *book) fit(picks []int32, least int, o Options) (best Summary, lo int) {
 	best = Summary{From: b.src.from, To: b.src.to, Rung: decant.RungExtractive}
 	lo, hi := least, len(picks)+1 // picks[:lo] fits, picks[:hi] does not

@@ -81,7 +81,8 @@ export function checkForm(input: string) { return input.length > 0 }
 		"로그인 화면을 修正해 주세요. 設定은 바꾸지 마세요.",
 	} {
 		ms := talk(t, "-- m1 user --\n"+said+"\n-- m2 model --\n"+strings.Repeat(said+"\n", 20)+"-- m3 user --\n"+said+"\n")
-		if text := extract(t, ms, 120); !strings.Contains(text, "# User") || !strings.Contains(text, ", not the user's words") {
+		if text := extract(t, ms, 120); !strings.Contains(text, "# User") ||
+			!strings.Contains(text, ", not the user's words") {
 			t.Errorf("%s: no English heading in\n%s", said, text)
 		}
 	}
@@ -103,7 +104,10 @@ func again(t *testing.T, ms []decant.Message, times, budget int) []string {
 	for i := range times {
 		next := ms[at:min(at+per, len(ms))]
 		if i > 0 {
-			earlier := decant.Message{Role: decant.RoleUser, Blocks: []decant.Block{{Kind: decant.KindText, Author: decant.AuthorDecant, Content: decant.Text(out[i-1])}}}
+			earlier := decant.Message{
+				Role:   decant.RoleUser,
+				Blocks: []decant.Block{{Kind: decant.KindText, Author: decant.AuthorDecant, Content: decant.Text(out[i-1])}},
+			}
 			next = append([]decant.Message{earlier}, next...)
 		}
 		at += per
@@ -149,7 +153,8 @@ func TestFoldOfARepairedSummaryBetweenMarkers(t *testing.T) {
 		{Kind: decant.FactInstruction, Text: "Never use global state."},
 		{Kind: decant.FactIdentifier, Text: "resolveTranscript"},
 	}, summary.Limits{})
-	ms := append(talk(t, "-- m70 decant --\n[PREVIOUS SUMMARY]\n"+earlier+"\n[END OF SUMMARY]\n"), work(t, "-- m81 user --\nNow the documentation.\n", 9)...)
+	ms := append(talk(t, "-- m70 decant --\n[PREVIOUS SUMMARY]\n"+earlier+"\n[END OF SUMMARY]\n"),
+		work(t, "-- m81 user --\nNow the documentation.\n", 9)...)
 	text := extract(t, ms, 400)
 	_, user, _ := strings.Cut(text, "# User\n")
 	user, _, _ = strings.Cut(user, "\n# ")
@@ -178,7 +183,8 @@ Please continue the conversation from where we left it off without asking the us
 			t.Errorf("%q is kept in\n%s", aside, text)
 		}
 	}
-	if _, user, ok := strings.Cut(text, "# User"); ok && strings.Contains(user[:strings.Index(user+"#", "#")], "rate limits") {
+	if _, user, ok := strings.Cut(text, "# User"); ok &&
+		strings.Contains(user[:strings.Index(user+"#", "#")], "rate limits") {
 		t.Errorf("the client's summary passes for the user's words in\n%s", text)
 	}
 }
@@ -195,13 +201,15 @@ func TestErrorIsUnresolvedUntilTheCommandSucceeds(t *testing.T) {
 	const failed = "-- m1 user --\nMake the tests pass.\n-- m2 call a Bash --\n{\"command\":\"go test ./pkg\"}\n-- m3 result a error --\nExit code 1\n--- FAIL: TestParse (0.00s)\n    parse_test.go:12: got 3, want 4\nFAIL\n"
 	filler := "-- m4 model --\n" + strings.Repeat("The parser has to look one token further ahead before it decides. ", 12) + "\n"
 	text := extract(t, talk(t, failed+filler), 160)
-	for _, want := range []string{"# State\nm2 $ go test ./pkg → 1 failed: TestParse\n", "--- FAIL: TestParse (0.00s)", "parse_test.go:12: got 3, want 4"} {
+	for _, want := range []string{"# State\nm2 $ go test ./pkg → 1 failed: TestParse\n",
+		"--- FAIL: TestParse (0.00s)", "parse_test.go:12: got 3, want 4"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
 	}
 	fixed := failed + filler + "-- m5 call b Bash --\n{\"command\":\"go test ./pkg\"}\n-- m6 result b --\nok  \tpkg\t0.1s\n"
-	if text := extract(t, talk(t, fixed), 160); !strings.Contains(text, "m5 $ go test ./pkg → ok") || strings.Contains(text, "m2 $ go test ./pkg → ") && strings.Contains(text, "# State\nm2") {
+	if text := extract(t, talk(t, fixed), 160); !strings.Contains(text, "m5 $ go test ./pkg → ok") ||
+		strings.Contains(text, "m2 $ go test ./pkg → ") && strings.Contains(text, "# State\nm2") {
 		t.Errorf("the error is still the state in\n%s", text)
 	}
 }
@@ -274,7 +282,8 @@ func TestNothingToSummarise(t *testing.T) {
 		"Image":      {{Number: 1, Role: decant.RoleUser, Blocks: []decant.Block{{Kind: decant.KindImage}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := summary.Extract(context.Background(), ms, summary.Options{Budget: 100}); !errors.Is(err, decant.ErrNothing) {
+			if _, err := summary.Extract(context.Background(), ms, summary.Options{Budget: 100}); !errors.Is(err,
+				decant.ErrNothing) {
 				t.Errorf("got %v, want ErrNothing", err)
 			}
 		})
@@ -290,7 +299,8 @@ func TestRefusals(t *testing.T) {
 		{"NotSmallerThanItsSource", "-- m1 user --\nHi there.\n", 100},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if s, err := summary.Extract(context.Background(), talk(t, tt.text), summary.Options{Budget: tt.budget}); !errors.Is(err, decant.ErrSummary) {
+			if s, err := summary.Extract(context.Background(), talk(t, tt.text),
+				summary.Options{Budget: tt.budget}); !errors.Is(err, decant.ErrSummary) {
 				t.Errorf("got %v and %q, want ErrSummary", err, s.Text)
 			}
 		})
@@ -303,11 +313,15 @@ type bytesOver3 struct{}
 func (bytesOver3) Count(text string) int { return (len(text) + 2) / 3 }
 
 func TestBudgetIsNeverExceeded(t *testing.T) {
-	words := []string{"parse", "the", "request", "handleRoute", "cmd/app/main.go", "--dry-run", "请修改", "#123", "\n", "{\"a\": \"b\"}", "TypeError", "always", "🙂", "\\", "; ", "# User", "m3 ", "\n  ", "# Quotes\n"}
+	words := []string{
+		"parse", "the", "request", "handleRoute", "cmd/app/main.go", "--dry-run", "请修改", "#123", "\n",
+		"{\"a\": \"b\"}", "TypeError", "always", "🙂", "\\", "; ", "# User", "m3 ", "\n  ", "# Quotes\n",
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		var ms []decant.Message
 		for i := range rapid.IntRange(1, 12).Draw(t, "messages") {
-			text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 60).Draw(t, "text"), rapid.SampledFrom([]string{" ", "", "\n"}).Draw(t, "between"))
+			text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 60).Draw(t, "text"),
+				rapid.SampledFrom([]string{" ", "", "\n"}).Draw(t, "between"))
 			b := decant.Block{Kind: decant.KindText, Author: decant.AuthorUser, Content: decant.Text(text)}
 			switch rapid.IntRange(0, 3).Draw(t, "sort") {
 			case 1:
@@ -338,9 +352,18 @@ func FuzzExtract(f *testing.F) {
 	f.Add("[Decant record of m1-m3, not the user's words]\n# Files\na/b.go: changed m3\n# Plan\nm3 2 of 3 done; left:\n- #1 [x] y", `{`, `[{"a":1}]`, uint16(20))
 	f.Fuzz(func(t *testing.T, said, args, result string, budget uint16) {
 		ms := []decant.Message{
-			{Number: 1, Role: decant.RoleUser, Blocks: []decant.Block{{Kind: decant.KindText, Author: decant.AuthorUser, Content: decant.Text(said)}}},
-			{Number: 2, Role: decant.RoleAssistant, Blocks: []decant.Block{{Kind: decant.KindUse, Author: decant.AuthorModel, CallID: "a", Name: "Bash", Content: decant.Text(args)}}},
-			{Number: 3, Role: decant.RoleUser, Blocks: []decant.Block{{Kind: decant.KindResult, Author: decant.AuthorTool, CallID: "a", Content: decant.Text(result)}}},
+			{
+				Number: 1, Role: decant.RoleUser,
+				Blocks: []decant.Block{{Kind: decant.KindText, Author: decant.AuthorUser, Content: decant.Text(said)}},
+			},
+			{
+				Number: 2, Role: decant.RoleAssistant,
+				Blocks: []decant.Block{{Kind: decant.KindUse, Author: decant.AuthorModel, CallID: "a", Name: "Bash", Content: decant.Text(args)}},
+			},
+			{
+				Number: 3, Role: decant.RoleUser,
+				Blocks: []decant.Block{{Kind: decant.KindResult, Author: decant.AuthorTool, CallID: "a", Content: decant.Text(result)}},
+			},
 		}
 		o := summary.Options{Budget: int(budget), Counter: bytesOver3{}}
 		s, _ := summary.Extract(context.Background(), ms, o)

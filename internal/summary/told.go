@@ -13,7 +13,7 @@ import (
 
 // Told is what of a model's text about messages can be quoted.
 type Told struct {
-	Text     string  // its lines as they stand, without those that cannot
+	Text     string  // its unchanged lines, without those that cannot stay
 	Kept     float64 // share of its lines that can
 	Familiar float64 // share of its words that are words of the messages
 }
@@ -21,8 +21,9 @@ type Told struct {
 // leastName is the length from which a name that the messages do not have counts as invented.
 const leastName = 6
 
-// Tell looks at what a model wrote about messages. Lines that name what stands nowhere in the messages cannot be quoted,
-// nor can those that order the reader to do something: rules are said in the words of those who gave them.
+// Tell looks at what a model wrote about messages. Lines that name what stands nowhere in the messages cannot
+// be quoted, nor can those that order the reader to do something: rules are said in the words of those who
+// gave them.
 func Tell(ctx context.Context, text string, ms []decant.Message) Told {
 	source := told(ctx, ms)
 	known, words := find.In(source), map[string]bool{}
@@ -72,7 +73,8 @@ func invents(text string, known *find.Text) bool {
 		if f.Inner || f.Kind == decant.FactNumber || len(name) < leastName || known.Contains(name) {
 			continue
 		}
-		if base := path.Base(name); f.Kind == decant.FactPath && len(base) >= leastName && base != name && known.Contains(base) {
+		if base := path.Base(name); f.Kind == decant.FactPath && len(base) >= leastName && base != name &&
+			known.Contains(base) {
 			continue
 		}
 		return true
@@ -80,8 +82,8 @@ func invents(text string, known *find.Text) bool {
 	return false
 }
 
-// eachWord calls see with the words of a text, in small letters, and with the characters of scripts without blanks two by
-// two.
+// eachWord calls see with the words of a text, in small letters, and with the characters of scripts without
+// blanks two by two.
 func eachWord(text string, see func(string)) {
 	for i := 0; i < len(text); {
 		switch c := text[i]; {

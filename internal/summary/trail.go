@@ -15,7 +15,7 @@ import (
 // read only, too.
 const trailAll = .2
 
-// A file is what became of one file: the numbers of the messages in which something was done to it.
+// A file is the history of one file: the numbers of the messages that read or changed it.
 type file struct {
 	path    string // as the model wrote it, whole if it ever did
 	from    string // that it was moved or copied from
@@ -26,7 +26,7 @@ type file struct {
 	deleted int
 	put     bool              // back as it was, by the newest change
 	failed  int               // the newest change that failed
-	open    int               // the newest change that nobody answered
+	open    int               // the newest change without an answer
 	change  map[string]string // by name: "+" added, "-" removed
 	order   []string          // of the names
 	first   string            // the first line that the newest change added, where it named nothing
@@ -34,8 +34,9 @@ type file struct {
 }
 
 // takeTrail takes in the history of every file: read, made, changed, moved, deleted, with how the newest call
-// ended and what changed. It is taken from the calls and their outcomes alone, so it is exact as far as
-// these tell; a command that the shell expands, or a program that writes files by itself, does not. It returns the files.
+// ended and what changed. It is taken from the calls and their outcomes alone, so it is exact as far as these
+// tell; a command that the shell expands, or a program that writes files by itself, does not. It returns the
+// files.
 func (b *book) takeTrail() []*file {
 	files := map[string]*file{}
 	var order []*file
@@ -62,7 +63,7 @@ func (b *book) takeTrail() []*file {
 		if f.altered() {
 			when = mustChange
 		} else if f.read == 0 || b.budget < trailAll*float64(b.src.size)*perChar {
-			continue // nobody has seen it, or there is no room
+			continue // it was never shown, or there is no room
 		}
 		g := b.heading("", i)
 		b.add(entry{sec: secFiles, group: g, number: f.newest, text: f.line(f.newest < since), line: -1, must: when})
@@ -227,7 +228,7 @@ func firstNew(added, removed string) string {
 // mostNames are the names of a change that a line of the trail has room for.
 const mostNames = 6
 
-// line says what became of the file, and what its changes were unless they are of a job that is finished.
+// line describes the file's outcome, and its changes unless their job is finished.
 func (f *file) line(over bool) string {
 	var parts []string
 	say := func(what string, n int) {

@@ -73,12 +73,16 @@ func (b *book) takeUsers() {
 		}
 		w.utter(u, when)
 	}
-	if crowded { // the rules stand above, and the request in hand is what was said last
+	if crowded { // the rules are above, and the current request was said last
 		return
 	}
 	w.rules()
 	if newest >= 0 && w.texts[newest].number > 0 {
-		b.add(entry{sec: secGoal, group: -1, text: b.say("The request in hand is ", "当前的请求是 ") + w.texts[newest].text.name() + b.say(".", "。"), line: -1, must: mustGoal})
+		b.add(entry{
+			sec: secGoal, group: -1,
+			text: b.say("The request in hand is ", "当前的请求是 ") + w.texts[newest].text.name() + b.say(".", "。"),
+			line: -1, must: mustGoal,
+		})
 	}
 }
 
@@ -133,8 +137,8 @@ func (b *book) utterances() (us []utterance) {
 	return us
 }
 
-// readsAsProse reports whether a line of a long paste is a sentence rather than code or a log: at least half of
-// it, and two words, are plain. What stands between backquotes counts as one name.
+// readsAsProse reports whether a line of a long paste is a sentence rather than code or a log: at least half
+// of it, and two words, are plain. Text between backquotes counts as one name.
 func readsAsProse(ln string) bool {
 	ln = strings.TrimSpace(ln)
 	for i, part := range strings.Split(ln, "`") {
@@ -210,8 +214,8 @@ func (w *userWords) shorten(newest int) {
 	}
 }
 
-// leave leaves the user's words in finished jobs to compete with everything else, the oldest first, as far as there is no room
-// for them. Their rules stand under a heading of their own.
+// leave leaves the user's words in finished jobs to compete with everything else, the oldest first, as far as
+// there is no room for them. Their rules get their own heading.
 func (w *userWords) leave(newest int) {
 	room := overShare * w.book.budget
 	for i := newest - 1; i > 0; i-- {
@@ -297,7 +301,7 @@ func (w *userWords) rules() {
 			}
 			if !u.short {
 				room -= cost
-				e.must = mustPlan // it stands above already
+				e.must = mustPlan // it is above already
 			}
 			seen[r] = true
 			w.book.add(e)

@@ -15,7 +15,7 @@ import (
 
 // Limits say which summaries are accepted.
 type Limits struct {
-	Source  int            // tokens of what the summary stands for; 0: unknown, not checked
+	Source  int            // tokens of the summarised messages; 0: unknown, not checked
 	Budget  int            // most tokens of the repaired summary; 0: no limit but what a repair may take
 	Counter decant.Counter // nil means an estimate by classes of characters
 }
@@ -39,9 +39,11 @@ func Accept(ctx context.Context, text string, facts []decant.Fact, l Limits) (Su
 	s := Summary{Text: text, Tokens: l.Counter.Count(text), Facts: owned(r.Kept)}
 	switch {
 	case l.Source > 0 && s.Tokens >= l.Source:
-		return s, fmt.Errorf("check summary: its %d tokens are not fewer than the %d of its source: %w", s.Tokens, l.Source, decant.ErrSummary)
+		return s, fmt.Errorf("check summary: its %d tokens are not fewer than the %d of its source: %w", s.Tokens,
+			l.Source, decant.ErrSummary)
 	case l.Budget > 0 && s.Tokens > l.Budget:
-		return s, fmt.Errorf("check summary: its %d tokens are over the budget of %d: %w", s.Tokens, l.Budget, decant.ErrSummary)
+		return s, fmt.Errorf("check summary: its %d tokens are over the budget of %d: %w", s.Tokens, l.Budget,
+			decant.ErrSummary)
 	}
 	return s, nil
 }
@@ -65,7 +67,8 @@ func unusable(text string) string {
 		return ""
 	}
 	low := strings.ToLower(text)
-	for _, p := range [...]string{"api error", "error:", "i'm sorry", "i am sorry", "i cannot", "i can't", "request timed out", "{\"error\"", "{\"type\":\"error\""} {
+	for _, p := range [...]string{"api error", "error:", "i'm sorry", "i am sorry", "i cannot", "i can't",
+		"request timed out", "{\"error\"", "{\"type\":\"error\""} {
 		if strings.HasPrefix(low, p) {
 			return "an error message"
 		}

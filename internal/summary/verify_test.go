@@ -32,7 +32,9 @@ func repaired(t *testing.T, text string, missing []decant.Fact, l summary.Limits
 // Bare names say little, so a repair adds few of them, and what was said before any of them.
 func TestRepairAddsSayingsAndFewNames(t *testing.T) {
 	text := strings.TrimSpace(strings.Repeat("some words of a summary ", 60))
-	missing := append(facts(decant.FactPath, 500, .9), decant.Fact{Kind: decant.FactInstruction, Text: "Never push to main.", Weight: .1, Message: 7})
+	missing := append(facts(decant.FactPath, 500, .9), decant.Fact{
+		Kind: decant.FactInstruction, Text: "Never push to main.", Weight: .1, Message: 7,
+	})
 	c := bytesOver3{}
 	for _, budget := range []int{0, c.Count(text) + 40} {
 		got := repaired(t, text, missing, summary.Limits{Counter: c, Budget: budget})
@@ -58,7 +60,8 @@ func (dear) Count(text string) int {
 
 func TestRepairStaysWithinTheBudgetOfAnyCounter(t *testing.T) {
 	text := strings.TrimSpace(strings.Repeat("some words of a summary ", 60))
-	missing := append(append(facts(decant.FactPath, 9, 1), facts(decant.FactError, 9, 1)...), facts(decant.FactNumber, 9, 1)...)
+	missing := append(append(facts(decant.FactPath, 9, 1), facts(decant.FactError, 9, 1)...),
+		facts(decant.FactNumber, 9, 1)...)
 	for room := range 60 {
 		l := summary.Limits{Counter: dear{}, Budget: dear{}.Count(text) + room}
 		if n := l.Counter.Count(repaired(t, text, missing, l)); n > l.Budget {

@@ -16,7 +16,8 @@ const (
 	reach       = 8  // lines to either side that are warmed as well
 )
 
-// want has a line of each wanted fact taken before what competes, and makes the lines around all of its lines worth more.
+// want has a line of each wanted fact taken before what competes, and makes the lines around all of its lines
+// worth more.
 func want(b *book, facts []string) {
 	w := wants{book: b, wanted: map[int32]bool{}}
 	for _, f := range facts {
@@ -32,8 +33,8 @@ func want(b *book, facts []string) {
 	}
 }
 
-// names returns what a fact is called by. Where a file is spoken of, it is by its name, and hardly ever by its path; and
-// where something is defined that is called as state.Load, it is as Load.
+// names returns what a fact is called by. Where a file is spoken of, it is by its name, and hardly ever by
+// its path; and where something is defined that is called as state.Load, it is as Load.
 func names(f string) []string {
 	out := []string{f}
 	base := f[strings.LastIndexByte(f, '/')+1:]
@@ -94,7 +95,7 @@ func (w *wants) lead() {
 // within is how many bytes to either side of a fact are looked at for what it is.
 const within = 100
 
-// besides returns how many plain words stand beside a fact on a line, as far as they count.
+// besides counts the plain words beside a fact on a line, up to the limit.
 func besides(line, f string) (n int) {
 	at := strings.Index(line, f)
 	if at < 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/decantdev/decant/internal/tool"
 )
 
-// A call has done its work unless its exit status or a count of failures says otherwise. Behind a pipe the status is that of the
-// last command, so that the count alone tells.
+// A call has done its work unless its exit status or a count of failures says otherwise. Behind a pipe the
+// status is that of the last command, so that the count alone tells.
 func TestWhatACallSaysOfItsWork(t *testing.T) {
 	for name, c := range map[string]struct {
 		command, text string

@@ -81,7 +81,7 @@ func (s *shellScript) pipeline(cmds []simple, depth int) {
 	s.count(kind)
 }
 
-// keepChanges drops the reads from files[from:], whose content did not come out as it stands.
+// keepChanges drops the reads from files[from:], whose content was printed changed.
 func keepChanges(files []Touch, from int) []Touch {
 	out := files[:from]
 	for _, t := range files[from:] {

@@ -6,5 +6,6 @@ import "strings"
 // mcp__decant__expand, mcp__plugin_decant_decant__expand, decant_expand.
 func Expands(name string) bool {
 	server, ok := strings.CutSuffix(name, "expand")
-	return ok && (strings.HasSuffix(server, "decant__") || strings.HasSuffix(server, "decant_") || strings.HasSuffix(server, "decant.") || strings.HasSuffix(server, "decant-"))
+	return ok && (strings.HasSuffix(server, "decant__") || strings.HasSuffix(server, "decant_") ||
+		strings.HasSuffix(server, "decant.") || strings.HasSuffix(server, "decant-"))
 }

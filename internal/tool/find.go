@@ -120,7 +120,7 @@ func indexOf(words []string, w string) int {
 	return -1
 }
 
-// unwrap takes off what stands before the program itself: variables, sudo, env, timeouts, keywords.
+// unwrap removes the words before the program itself: variables, sudo, env, timeouts, keywords.
 func unwrap(words []string) []string {
 	for len(words) > 0 {
 		n := wrapping(words)

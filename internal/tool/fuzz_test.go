@@ -42,7 +42,8 @@ func FuzzParse(f *testing.F) {
 
 // FuzzOutcome guards that no text makes OutcomeOf panic and that its strings stay whole runes.
 func FuzzOutcome(f *testing.F) {
-	for _, s := range []string{"Exit code 1\nerror: x", "Chunk ID: 1\nOutput:\n", "3 failed, 1 passed", "✗", "Exit code ", "(fail) ✗ [", "x\nCommand exited with code 9", "日本語 error: 失敗"} {
+	for _, s := range []string{"Exit code 1\nerror: x", "Chunk ID: 1\nOutput:\n", "3 failed, 1 passed", "✗",
+		"Exit code ", "(fail) ✗ [", "x\nCommand exited with code 9", "日本語 error: 失敗"} {
 		f.Add(s, true)
 		f.Add(s, false)
 	}

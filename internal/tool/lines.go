@@ -41,19 +41,21 @@ func errorStart(line string) bool {
 	case '-':
 		return strings.HasPrefix(line, "--- FAIL")
 	case 'n':
-		return strings.HasPrefix(line, "not ok ") || strings.HasPrefix(line, "npm error") || strings.HasPrefix(line, "npm ERR!")
+		return strings.HasPrefix(line, "not ok ") || strings.HasPrefix(line, "npm error") ||
+			strings.HasPrefix(line, "npm ERR!")
 	case 'E':
 		return strings.HasPrefix(line, "E   ") || strings.HasPrefix(line, "ERROR")
 	case 0xE2: // check marks and crosses
-		return strings.HasPrefix(line, "✗") || strings.HasPrefix(line, "✘") || strings.HasPrefix(line, "✖") || strings.HasPrefix(line, "× ") || strings.HasPrefix(line, "❌")
+		return strings.HasPrefix(line, "✗") || strings.HasPrefix(line, "✘") || strings.HasPrefix(line, "✖") ||
+			strings.HasPrefix(line, "× ") || strings.HasPrefix(line, "❌")
 	case 0xC3:
 		return strings.HasPrefix(line, "× ")
 	}
 	return false
 }
 
-// errorPhrases are the beginnings of what names an error wherever it stands in a line, in lower case
-// and by their first letter, counted from a.
+// errorPhrases begin the name of an error anywhere in a line, in lower case and by their first letter,
+// counted from a.
 var errorPhrases = [26][]string{
 	0:  {"assertion failed", "assertion with", "assertionerror"},
 	2:  {"cannot find", "cannot use", "can't cd", "command not found", "could not ", "compilation error"},
@@ -79,7 +81,7 @@ func errorWord(s string) bool {
 	return false
 }
 
-// negated reports whether what stands before an error word takes it back: "0 errors:", "no error:".
+// negated reports whether the text before an error word negates it: "0 errors:", "no error:".
 func negated(before string) bool {
 	before = strings.TrimRight(before, " ")
 	return strings.HasSuffix(before, " 0") || before == "0" || hasSuffixFold(before, "no") && len(before) <= 3

@@ -38,31 +38,39 @@ func plainName(name string) string {
 // reference MCP servers. It is empty for a name that no agent known to us uses.
 func known(plain string) Class {
 	switch plain {
-	case "read", "readfile", "view", "viewfile", "readmanyfiles", "readmultiplefiles", "readtextfile", "readmediafile", "open", "openfile",
+	case "read", "readfile", "view", "viewfile", "readmanyfiles", "readmultiplefiles", "readtextfile",
+		"readmediafile", "open", "openfile",
 		"goto", "scrollup", "scrolldown", "cat", "viewimage", "notebookread", "readfilerange", "getfilecontents", "fsread", "getfile":
 		return Read
 	case "write", "writefile", "create", "createfile", "writetofile", "savefile", "fswrite", "newfile":
 		return Write
 	case "edit", "editfile", "multiedit", "strreplace", "strreplacefile", "strreplaceeditor", "strreplacebasededittool",
-		"replace", "replaceinfile", "replacefilecontent", "multireplacefilecontent", "applypatch", "applydiff", "patch", "insert", "insertcontent",
+		"replace", "replaceinfile", "replacefilecontent", "multireplacefilecontent", "applypatch", "applydiff",
+		"patch", "insert", "insertcontent",
 		"notebookedit", "editnotebook", "searchreplace", "update", "movefile", "renamefile":
 		return Edit
 	case "deletefile", "delete", "removefile":
 		return Delete
-	case "bash", "shell", "shellcommand", "localshell", "localshellcall", "exec", "execcommand", "executebash", "executecommand", "execute", "runcommand",
-		"runshellcommand", "runterminalcmd", "runterminalcommand", "runinterminal", "terminal", "sh", "powershell", "cmd", "command",
+	case "bash", "shell", "shellcommand", "localshell", "localshellcall", "exec", "execcommand", "executebash",
+		"executecommand", "execute", "runcommand",
+		"runshellcommand", "runterminalcmd", "runterminalcommand", "runinterminal", "terminal", "sh",
+		"powershell", "cmd", "command",
 		"writestdin", "readbash", "writebash", "stopbash", "bashoutput", "killbash", "killshell", "taskoutput", "computer", "developershell":
 		return Shell
-	case "grep", "glob", "ls", "list", "listdir", "listdirectory", "listfiles", "find", "findfile", "findfiles", "search", "searchfile",
-		"searchfiles", "searchfilecontent", "searchdir", "searchcode", "grepsearch", "filesearch", "codebasesearch", "codesearch", "rg", "directorytree",
+	case "grep", "glob", "ls", "list", "listdir", "listdirectory", "listfiles", "find", "findfile", "findfiles",
+		"search", "searchfile",
+		"searchfiles", "searchfilecontent", "searchdir", "searchcode", "grepsearch", "filesearch",
+		"codebasesearch", "codesearch", "rg", "directorytree",
 		"listcodedefinitionnames", "sourcegraph", "lsp", "toolsearch", "semanticsearch":
 		return Search
-	case "webfetch", "websearch", "websearchcall", "fetch", "fetchurl", "searchweb", "googlewebsearch", "browser", "browseraction", "browse",
+	case "webfetch", "websearch", "websearchcall", "fetch", "fetchurl", "searchweb", "googlewebsearch",
+		"browser", "browseraction", "browse",
 		"browseinteractive", "openurl", "download", "urlfetch", "exasearch", "httprequest", "navigate":
 		return Web
 	case "task", "agent", "spawnagent", "dispatchagent", "newtask", "delegate", "delegatetask", "subagent", "runagent", "callagent", "waitagent":
 		return Agent
-	case "todowrite", "todoread", "todo", "updateplan", "updatetodo", "settodolist", "writetodos", "taskcreate", "taskupdate", "tasklist", "taskget",
+	case "todowrite", "todoread", "todo", "updateplan", "updatetodo", "settodolist", "writetodos", "taskcreate",
+		"taskupdate", "tasklist", "taskget",
 		"exitplanmode", "enterplanmode", "tasktracker", "plan", "todolist", "updatetodolist", "managetodolist":
 		return Todo
 	}

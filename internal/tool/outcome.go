@@ -89,7 +89,8 @@ func (o *Outcome) Bad() bool { return o.HasExit && o.Exit != 0 || o.Failed > 0 }
 
 // quietSearch reports whether a line of a search result is not a match: separators, notes, nothing.
 func quietSearch(line string) bool {
-	return line == "" || line == "--" || strings.HasPrefix(line, "No matches") || strings.HasPrefix(line, "No files found") ||
+	return line == "" || line == "--" || strings.HasPrefix(line, "No matches") ||
+		strings.HasPrefix(line, "No files found") ||
 		strings.HasPrefix(line, "Found ")
 }
 
@@ -136,7 +137,8 @@ func (o *Outcome) wrapped(text string) (string, bool) {
 
 // codex takes off the header of Codex's shell tools, which ends with "Output:".
 func (o *Outcome) codex(text string) (string, bool) {
-	if !strings.HasPrefix(text, "Chunk ID: ") && !strings.HasPrefix(text, "Exit code: ") && !strings.HasPrefix(text, "Wall time: ") {
+	if !strings.HasPrefix(text, "Chunk ID: ") && !strings.HasPrefix(text, "Exit code: ") &&
+		!strings.HasPrefix(text, "Wall time: ") {
 		return "", false
 	}
 	rest := text
@@ -165,7 +167,8 @@ func (o *Outcome) trailer(text string) string {
 	if len(last) > 200 {
 		return text
 	}
-	for _, phrase := range [...]string{"Command exited with code ", "completed with exit code ", "finished with exit code ", "exited with exit code ", "Exit Code: "} {
+	for _, phrase := range [...]string{"Command exited with code ", "completed with exit code ",
+		"finished with exit code ", "exited with exit code ", "Exit Code: "} {
 		if k := strings.Index(last, phrase); k >= 0 && o.status(last[k+len(phrase):]) {
 			return strings.TrimRight(text[:i], "\r\n")
 		}

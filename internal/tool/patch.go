@@ -37,5 +37,8 @@ func patchHeader(head string) (Class, string) {
 
 // moved returns what moving a file comes to: the one is gone, the other is new.
 func moved(dir, from, to string) []Touch {
-	return []Touch{{Class: Delete, Path: from, Key: key(dir, from)}, {Class: Write, Path: to, Key: key(dir, to), From: from}}
+	return []Touch{
+		{Class: Delete, Path: from, Key: key(dir, from)},
+		{Class: Write, Path: to, Key: key(dir, to), From: from},
+	}
 }

@@ -19,13 +19,15 @@ type simple struct {
 // shellLexer splits a shell text into simple commands. It knows quotes, operators, redirections,
 // heredocs, comments and substitutions; it expands nothing.
 type shellLexer struct {
-	src    string
-	pos    int
-	cmds   []simple
-	cur    simple
-	word   []byte
-	open   bool     // a word has begun
-	target byte     // what the next word is: 0 an argument, '>' an output file, '+' one that grows, '<' an input file, 'x' discarded, 'h' a heredoc's end
+	src  string
+	pos  int
+	cmds []simple
+	cur  simple
+	word []byte
+	open bool // a word has begun
+	// what the next word is: 0 an argument, '>' an output file, '+' one that grows, '<' an input file, 'x'
+	// discarded, 'h' a heredoc's end
+	target byte
 	ends   []string // heredocs whose bodies follow after this line
 }
 

@@ -10,7 +10,8 @@ func isTest(words []string) bool {
 		return true
 	case "make", "meson", "ninja":
 		return runsTests(args) || hasWord("check", lastOr(args))
-	case "go", "cargo", "mix", "npm", "pnpm", "yarn", "bun", "deno", "mvn", "gradle", "gradlew", "mvnw", "dotnet", "swift", "bazel", "mise",
+	case "go", "cargo", "mix", "npm", "pnpm", "yarn", "bun", "deno", "mvn", "gradle", "gradlew", "mvnw",
+		"dotnet", "swift", "bazel", "mise",
 		"just", "task", "flutter", "dart", "zig", "rake", "sbt", "lein", "stack", "cabal", "rebar3", "composer", "rails", "poe", "hatch", "nx", "turbo", "moon", "elixir":
 		return runsTests(args)
 	case "npx", "bunx", "pnpx", "uvx":
@@ -45,7 +46,8 @@ func isTestTarget(a string) bool {
 	switch {
 	case a == "test", a == "tests", a == "t", a == "verify", a == "ctest":
 		return true
-	case strings.HasPrefix(a, "test:"), strings.HasPrefix(a, "test-"), strings.HasPrefix(a, "test_"), strings.HasPrefix(a, ":test"):
+	case strings.HasPrefix(a, "test:"), strings.HasPrefix(a, "test-"), strings.HasPrefix(a, "test_"),
+		strings.HasPrefix(a, ":test"):
 		return true
 	}
 	return strings.HasSuffix(a, ":test") || strings.HasSuffix(a, "-test")

@@ -22,7 +22,8 @@ var queuedEnds = [...]string{
 	"\n\nPlease address this message and continue with your tasks.",
 }
 
-// Queued reports whether text is nothing but a message that the user typed while the agent worked, in its client's frame.
+// Queued reports whether text is nothing but a message that the user typed while the agent worked, in its
+// client's frame.
 func Queued(agent, text string) bool {
 	text = strings.TrimSpace(text)
 	_, rest, ok := cutQueued(text)
@@ -50,7 +51,7 @@ func unframed(text string) string {
 	}
 }
 
-// cutQueued returns the user's words in the frame that text begins with, and what stands behind the frame.
+// cutQueued returns the user's words in the frame that text begins with, and the text behind the frame.
 func cutQueued(text string) (words, rest string, ok bool) {
 	body, end, tagged := cutReminder(text)
 	for _, head := range queuedHeads {
@@ -80,8 +81,8 @@ func cutQueued(text string) (words, rest string, ok bool) {
 	return "", "", false
 }
 
-// cutReminder returns what stands behind the opening tag of a reminder, and the tag that closes it. A text that does
-// not begin with one is returned as it is.
+// cutReminder returns the text behind the opening tag of a reminder, and the tag that closes it. A text that
+// does not begin with one is returned as it is.
 func cutReminder(text string) (body, end string, ok bool) {
 	if body, ok = strings.CutPrefix(text, "<system-reminder>"); ok {
 		return strings.TrimSpace(body), "</system-reminder>", true
