@@ -11,11 +11,7 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-<<<<<<<< HEAD:policy/chat_rules_test.go
 // The rules of the preset chat. Those of pruning are in internal/reduce, those of the flush with the flush.
-========
-// The tests of the preset "chat". Those of pruning are in internal/reduce, those of the flush in internal/flush.
->>>>>>>> h28-p:policy/chat_limits_test.go
 
 // chatLimits are the limits of the preset "chat" for a model with a window of a million tokens.
 func chatLimits(t *testing.T) (policy.PlanOptions, policy.Limits) {
@@ -29,20 +25,12 @@ func chatLimits(t *testing.T) (policy.PlanOptions, policy.Limits) {
 	return o, l
 }
 
-<<<<<<<< HEAD:policy/chat_rules_test.go
-========
-// An estimate of nothing is zero.
->>>>>>>> h28-p:policy/chat_limits_test.go
 func TestEstimateTokensEmptyMessages(t *testing.T) {
 	if n := token.For(options(t, "chat").Model).Messages(nil); n != 0 {
 		t.Errorf("no messages have %d tokens", n)
 	}
 }
 
-<<<<<<<< HEAD:policy/chat_rules_test.go
-========
-// Twice the text has twice the estimate.
->>>>>>>> h28-p:policy/chat_limits_test.go
 func TestEstimateTokensProportionalToContent(t *testing.T) {
 	e := token.For(options(t, "chat").Model)
 	size := func(n int) float64 {
@@ -119,7 +107,7 @@ func compactedChat(t *testing.T, c *decant.Conversation, s policy.Summarizer) (*
 	return p.Plan, view
 }
 
-// The newest ten messages follow the summary unchanged.
+// Behind the summary the newest ten messages stand as they were.
 func TestCompactPreservesRecentMessages(t *testing.T) {
 	c := exchanges(40)
 	plan, view := compactedChat(t, c, nil)
@@ -134,11 +122,7 @@ func TestCompactPreservesRecentMessages(t *testing.T) {
 	}
 }
 
-<<<<<<<< HEAD:policy/chat_rules_test.go
 // A second model is asked for one summary of what goes, which stands behind the preset's marker in its place.
-========
-// A second model is asked for one summary of what goes, which replaces it behind the preset's marker.
->>>>>>>> h28-p:policy/chat_limits_test.go
 func TestCompactSummarizesOldMessages(t *testing.T) {
 	c := exchanges(40)
 	asked, through := 0, 0
@@ -155,8 +139,7 @@ func TestCompactSummarizesOldMessages(t *testing.T) {
 	if cp.CostUSD != 0.005 {
 		t.Errorf("the summary cost $%g", cp.CostUSD)
 	}
-	if text := wire.Text(view.With(view.Messages[:1])); !strings.Contains(text,
-		"[Session compacted. Summary of prior conversation:]") {
+	if text := wire.Text(view.With(view.Messages[:1])); !strings.Contains(text, "[Session compacted. Summary of prior conversation:]") {
 		t.Errorf("the first message has no marker:\n%.300s", text)
 	}
 }

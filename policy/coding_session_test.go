@@ -11,8 +11,8 @@ import (
 	"github.com/decantdev/decant/preset"
 )
 
-// With compaction switched off old messages go without a summary and without a model call. At most 50 messages
-// are left, and the others can still be read.
+// The kill switch. Old messages go as they did before there were summaries: nobody reads them, no model is asked, and
+// 50 messages at most are left. They can be read again.
 func TestCompactionSwitchedOff(t *testing.T) {
 	o := options(t, "agent-loop")
 	set := *o.Preset
@@ -39,15 +39,13 @@ func TestCompactionSwitchedOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(view.Messages) > 50 || p.Plan.After.Messages > p.Plan.Target {
-		t.Errorf("%d messages with %d tokens are left, the target is %d", len(view.Messages), p.Plan.After.Messages,
-			p.Plan.Target)
+		t.Errorf("%d messages with %d tokens are left, the target is %d", len(view.Messages), p.Plan.After.Messages, p.Plan.Target)
 	}
 }
 
 // A session whose profile is "never" is compacted only where its window leaves no choice.
 func TestCompactionNever(t *testing.T) {
-	for name, want := range map[string]int{"coding-session-50": 50_000, "coding-session": 100_000,
-		"coding-session-150": 150_000, "coding-session-never": 195_000} {
+	for name, want := range map[string]int{"coding-session-50": 50_000, "coding-session": 100_000, "coding-session-150": 150_000, "coding-session-never": 195_000} {
 		o := options(t, name)
 		l, err := policy.LimitsFor(o.Model, o.Preset, 5000, 8000)
 		if err != nil {
@@ -62,11 +60,7 @@ func TestCompactionNever(t *testing.T) {
 	}
 }
 
-<<<<<<<< HEAD:policy/coding_session_test.go
 // At 100,000 tokens a summary between the preset's tags takes the place of what was done, and about a tenth is left.
-========
-// At 100,000 tokens a summary between the preset's tags replaces the work so far, and about a tenth is left.
->>>>>>>> h28-p:policy/coding_test.go
 func TestCodingSessionPreset(t *testing.T) {
 	c := &talk{}
 	for i := range 10 {
@@ -89,11 +83,7 @@ func TestCodingSessionPreset(t *testing.T) {
 	}
 }
 
-<<<<<<<< HEAD:policy/coding_session_test.go
 // Where a model is configured it gets the preset's prompt, and its text is between the preset's tags.
-========
-// A configured model gets the preset's prompt, and its text goes between the preset's tags.
->>>>>>>> h28-p:policy/coding_test.go
 func TestCodingSessionAsksForASummary(t *testing.T) {
 	c := &talk{}
 	for i := range 10 {
@@ -118,15 +108,13 @@ func TestCodingSessionAsksForASummary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(asked) != 1 || !strings.HasPrefix(asked[0].Form.Instructions,
-		"Summarize progress focusing on: completed items, key decisions, current state, next steps.") {
+	if len(asked) != 1 || !strings.HasPrefix(asked[0].Form.Instructions, "Summarize progress focusing on: completed items, key decisions, current state, next steps.") {
 		t.Fatalf("asked %d times", len(asked))
 	}
 	cp := decant.CheckpointIn(p.Plan.Decisions)
 	first := view.Messages[0].Text()
 	begin, end := strings.Index(first, "<summary>\n"), strings.LastIndex(first, "</summary>")
-	if cp == nil || cp.Rung != decant.RungModel || begin < 0 || end < begin ||
-		!strings.Contains(first[begin:end], "TASK-101") {
+	if cp == nil || cp.Rung != decant.RungModel || begin < 0 || end < begin || !strings.Contains(first[begin:end], "TASK-101") {
 		t.Errorf("checkpoint %+v in\n%.300s", cp, first)
 	}
 }

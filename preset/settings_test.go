@@ -6,11 +6,7 @@ import (
 	"github.com/decantdev/decant/preset"
 )
 
-<<<<<<<< HEAD:preset/settings_test.go
 // The seven settings of a chat have its defaults, and a file of one's own changes each of them.
-========
-// The seven settings of the preset "chat" have their defaults, and a user's file can change each of them.
->>>>>>>> h28-p:preset/memory_test.go
 func TestChatSettings(t *testing.T) {
 	own, err := preset.Parse("own.yaml", []byte(`
 base: chat
@@ -35,10 +31,7 @@ summary: {model: claude-sonnet-5-5}
 		{"keep_recent_turns", func(p *preset.Preset) any { return p.Keep.Messages / 2 }, 5, 3},
 		{"prune_keep_last_assistants", func(p *preset.Preset) any { return p.Reduce.Trim.After }, 3, 5},
 		{"prune_soft_trim_chars", func(p *preset.Preset) any { return p.Reduce.Trim.Over }, 4000, 2000},
-		{
-			"compaction_model", func(p *preset.Preset) any { return p.Summary.Model },
-			"claude-haiku-4-5-20251001", "claude-sonnet-5-5",
-		},
+		{"compaction_model", func(p *preset.Preset) any { return p.Summary.Model }, "claude-haiku-4-5-20251001", "claude-sonnet-5-5"},
 	} {
 		if got := c.of(load(t, "chat")); got != c.byDefault {
 			t.Errorf("%s is %v, want %v", c.name, got, c.byDefault)

@@ -135,7 +135,7 @@ func New(ctx context.Context, o Options) (*Chat, error) {
 	c.timeline = newTimeline(&c.opts)
 	c.db, err = o.Database(ctx, &embedded.Options{
 		Account: o.Account, NoMarkers: true, // an agent sets its own
-		Engine:  engine.Options{Preset: onDemand(o.Preset), Window: o.Window, Watcher: &watcher{to: o.Notices}, Catalog: c.catalog, Now: o.Now},
+		Engine: engine.Options{Preset: onDemand(o.Preset), Window: o.Window, Watcher: &watcher{to: o.Notices}, Catalog: c.catalog, Now: o.Now},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)

@@ -6,12 +6,8 @@ import (
 	"testing"
 )
 
-<<<<<<<< HEAD:internal/flush/preference_test.go
 // What the user preferred is saved before the history that says so is compacted, and is
 // still there afterwards.
-========
-// The user's preference is saved before the history with it is compacted, and is still there afterwards.
->>>>>>>> h28-p:internal/flush/before_test.go
 func TestFlushThenCompactPreservesLtm(t *testing.T) {
 	w := newWorld(t, speaker{}, true)
 	done := w.fill("I prefer tea over coffee. ")
@@ -39,12 +35,7 @@ func TestFlushThenCompactPreservesLtm(t *testing.T) {
 	}
 }
 
-<<<<<<<< HEAD:internal/flush/preference_test.go
 // The flush is a turn of the session's own model, with its tools, and not of the model that writes summaries.
-========
-// The flush is a turn of the session's own model, with its tools, and not of the
-// model that writes summaries.
->>>>>>>> h28-p:internal/flush/before_test.go
 func TestMemoryFlushUsesTheSessionsModel(t *testing.T) {
 	w := newWorld(t, speaker{}, true)
 	w.fill("I prefer tea over coffee. ")
