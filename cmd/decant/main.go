@@ -38,9 +38,11 @@ type commands struct {
 	Forget     forgetCmd     `cmd:"" group:"Stored conversations" help:"Delete a conversation, or all data of a tenant, without a trace in the database." example:"decant forget last"`
 	GC         gcCmd         `cmd:"" group:"Stored conversations" name:"gc" help:"Delete old conversations." example:"decant gc --age 30d --size 20GB"`
 	Keep       keepCmd       `cmd:"" group:"Stored conversations" help:"Protect a conversation from gc." example:"decant keep last"`
-	Pour       pourCmd       `cmd:"" group:"What the model sees" help:"Leave out now what is no longer needed. --dry-run shows the plan and its price." example:"decant pour last --dry-run"`
+	Plan       planCmd       `cmd:"" group:"What the model sees" help:"Show what a pour would leave out now, and its price." example:"decant plan last"`
+	Pour       pourCmd       `cmd:"" group:"What the model sees" help:"Leave out now what is no longer needed. decant plan shows it first." example:"decant pour last"`
 	Undo       undoCmd       `cmd:"" group:"What the model sees" help:"Undo the newest pour and put the conversation on hold." example:"decant undo last"`
-	Hold       holdCmd       `cmd:"" group:"What the model sees" help:"Stop pours of a conversation; --off allows them again." example:"decant hold last"`
+	Hold       holdCmd       `cmd:"" group:"What the model sees" help:"Stop pours of a conversation until you release it." example:"decant hold last"`
+	Release    releaseCmd    `cmd:"" group:"What the model sees" help:"Allow pours of a conversation again, after a hold or an undo." example:"decant release last"`
 	Pin        pinCmd        `cmd:"" group:"What the model sees" help:"Keep a message in the view, word for word." example:"decant pin last m12"`
 	Chat       chatCmd       `cmd:"" group:"Agents" help:"Talk to an agent that keeps every message, or ask it once." example:"decant chat -p \"Which tests fail?\""`
 	Triage     triageCmd     `cmd:"" group:"Agents" help:"Find out why the errors of your programs happen."`

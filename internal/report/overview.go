@@ -183,7 +183,7 @@ func (o *Overview) WriteText(w io.Writer, width int, zone *time.Location) error 
 	p.line("  kept: %s, %s%s%s", Count(len(o.List), "message"), Count(o.total(), "token"), o.fixed(), o.answered())
 	p.line("  the model sees: %s, %s", Count(o.Seen, "message"), Count(o.SeenTokens, "token"))
 	if o.Hold {
-		p.line("  on hold: nothing more is left out before the window is full; \"decant hold --off\" ends that")
+		p.line("  on hold: nothing more is left out before the window is full; \"decant release\" ends that")
 	}
 	for i := range o.Checkpoints {
 		if i == 0 {

@@ -32,7 +32,7 @@ func (r *Plan) WriteText(w io.Writer) error {
 		p.line("note: %s", n)
 	}
 	if r.Hold {
-		p.line("on hold afterwards: nothing more is left out before the window is full; \"decant hold --off\" ends that")
+		p.line("on hold afterwards: nothing more is left out before the window is full; \"decant release\" ends that")
 	}
 	return p.err
 }
