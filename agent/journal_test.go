@@ -18,8 +18,8 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/sandboxtest"
-	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 )
@@ -451,12 +451,12 @@ func TestWhatGoesOnIsUnderWay(t *testing.T) {
 // A patient writer of records waits until somebody was told that a pour takes a while.
 type patient struct{ told chan struct{} }
 
-func (p patient) Summarize(ctx context.Context, _ policy.SummaryInput) (policy.Summary, error) {
+func (p patient) Summarize(ctx context.Context, _ provider.SummaryInput) (provider.Summary, error) {
 	select {
 	case <-p.told:
 	case <-ctx.Done():
 	}
-	return policy.Summary{}, errors.New("nothing to add")
+	return provider.Summary{}, errors.New("nothing to add")
 }
 
 // Whoever watches is told while a pour takes its time, not behind it.

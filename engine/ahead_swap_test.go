@@ -12,12 +12,12 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/provider"
 )
 
 // telling writes segments that say what a call was for, with exact strings of the messages.
 func telling() *writer {
-	return &writer{write: func(_ context.Context, in policy.SummaryInput) (policy.Summary, error) {
+	return &writer{write: func(_ context.Context, in provider.SummaryInput) (provider.Summary, error) {
 		text := "Never touch the vendor directory.\n"
 		for i := range in.Messages {
 			for k := range in.Messages[i].Blocks {
@@ -26,7 +26,7 @@ func telling() *writer {
 				}
 			}
 		}
-		return policy.Summary{Text: text, Model: "a-small-model", CostUSD: 0.02, Notes: []string{"asked in a request of its own"}}, nil
+		return provider.Summary{Text: text, Model: "a-small-model", CostUSD: 0.02, Notes: []string{"asked in a request of its own"}}, nil
 	}}
 }
 
@@ -86,8 +86,8 @@ func TestAChangedMessageDiscardsWhatWasPrepared(t *testing.T) {
 			t.Fatal("nothing was prepared")
 		}
 		k.ms[2] = strings.Replace(k.ms[2], "line 1:", "line one:", 1)
-		w.write = func(context.Context, policy.SummaryInput) (policy.Summary, error) {
-			return policy.Summary{}, context.DeadlineExceeded
+		w.write = func(context.Context, provider.SummaryInput) (provider.Summary, error) {
+			return provider.Summary{}, context.DeadlineExceeded
 		}
 		before := w.calls.Load()
 		for n++; k.last.Report.Reason == "" && n < 60; n++ {

@@ -13,6 +13,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 )
 
@@ -20,18 +21,18 @@ import (
 type typist struct {
 	writer
 	let     chan struct{}
-	entered chan policy.SummaryInput
+	entered chan provider.SummaryInput
 }
 
 func newTypist() *typist {
-	t := &typist{let: make(chan struct{}), entered: make(chan policy.SummaryInput, 100)}
-	t.write = func(ctx context.Context, in policy.SummaryInput) (policy.Summary, error) {
+	t := &typist{let: make(chan struct{}), entered: make(chan provider.SummaryInput, 100)}
+	t.write = func(ctx context.Context, in provider.SummaryInput) (provider.Summary, error) {
 		t.entered <- in
 		select {
 		case <-t.let:
 			return good(ctx, in)
 		case <-ctx.Done():
-			return policy.Summary{}, ctx.Err()
+			return provider.Summary{}, ctx.Err()
 		}
 	}
 	return t
@@ -194,10 +195,10 @@ func TestASegmentEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ended := make(chan time.Time, 10)
-				w := &writer{write: func(ctx context.Context, _ policy.SummaryInput) (policy.Summary, error) {
+				w := &writer{write: func(ctx context.Context, _ provider.SummaryInput) (provider.Summary, error) {
 					<-ctx.Done()
 					ended <- time.Now()
-					return policy.Summary{}, ctx.Err()
+					return provider.Summary{}, ctx.Err()
 				}}
 				o := engine.Options{Models: engine.Models{Summarizer: w}, Logger: slog.New(slog.DiscardHandler), Timeouts: engine.Timeouts{Required: 20 * time.Second, Optional: time.Minute}}
 				k, n := nearing(t, o)
@@ -216,12 +217,12 @@ func TestASegmentEnds(t *testing.T) {
 
 // A summariser that fails or panics is asked again when the conversation has grown, and not with every request.
 func TestASegmentThatFails(t *testing.T) {
-	for name, fail := range map[string]func() (policy.Summary, error){
-		"Fails": func() (policy.Summary, error) { return policy.Summary{}, errors.New("overloaded") }, "Panics": func() (policy.Summary, error) { panic("a bug") },
+	for name, fail := range map[string]func() (provider.Summary, error){
+		"Fails": func() (provider.Summary, error) { return provider.Summary{}, errors.New("overloaded") }, "Panics": func() (provider.Summary, error) { panic("a bug") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := &writer{write: func(context.Context, policy.SummaryInput) (policy.Summary, error) { return fail() }}
+				w := &writer{write: func(context.Context, provider.SummaryInput) (provider.Summary, error) { return fail() }}
 				k, n := nearing(t, engine.Options{Models: engine.Models{Summarizer: w}, Logger: slog.New(slog.DiscardHandler)})
 				advance(k, n)
 				k.prepare()

@@ -11,6 +11,7 @@ import (
 	"github.com/decantdev/decant/engine/internal/book"
 	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 )
 
@@ -62,7 +63,7 @@ const (
 // An ahead prepares the pours of conversations that will be poured soon (preset.Summary.Ahead), beside their
 // requests: segments and plans. They wait in the notes of the conversation; a crash loses nothing else.
 type ahead struct {
-	by         policy.Summarizer // nil: nothing is written
+	by         provider.Summarizer // nil: nothing is written
 	background *background
 	slots      chan struct{}
 	plans      chan struct{}

@@ -13,6 +13,7 @@ import (
 	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -47,7 +48,7 @@ func (e *Engine) Pour(ctx context.Context, k store.Key, focus string) (*Change, 
 
 // offer plans a pour of a stored conversation with a record by a summariser that is told a focus; nil is the extractive
 // one.
-func offer(ctx context.Context, e *Engine, k store.Key, by policy.Summarizer, focus string) (*Change, error) {
+func offer(ctx context.Context, e *Engine, k store.Key, by provider.Summarizer, focus string) (*Change, error) {
 	r, err := e.reopen(ctx, k, focus)
 	if err != nil {
 		return nil, err

@@ -100,10 +100,10 @@ type incoming struct {
 	req    *Request
 	start  match.Start
 	prompt *match.Prompt
-	writer policy.Summarizer  // of records, nil where nothing of ours is sent
-	asker  provider.Asker     // for summaries of the provider's, nil where nothing of ours is sent
-	focus  string             // see plan.Input
-	marks  *plan.AddedMarkers // cache markers of ours, nil where none are for us to add
+	writer provider.Summarizer // of records, nil where nothing of ours is sent
+	asker  provider.Asker      // for summaries of the provider's, nil where nothing of ours is sent
+	focus  string              // see plan.Input
+	marks  *plan.AddedMarkers  // cache markers of ours, nil where none are for us to add
 }
 
 // arrive returns the incoming of a request that was read. It has the session that its metadata names.

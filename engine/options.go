@@ -8,7 +8,6 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/internal/secret"
-	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
@@ -105,7 +104,7 @@ type Models struct {
 	// the extractive record is used. Nothing is asked for previews, counts and requests that are only observed. What it costs
 	// is booked as the engine's own, under the model "summarizer", and counts for budgets. Nil means that all records are
 	// extractive.
-	Summarizer policy.Summarizer
+	Summarizer provider.Summarizer
 
 	// Facts returns what the provider at a base URL says itself about a model, which counts more than the catalogue, and false where
 	// that is not known. It must be quick: each request asks it. Nil means that nothing is known.

@@ -8,15 +8,15 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 )
 
 // A pour that somebody asks for is written by the summariser, which is told the focus and the preset's instructions as text;
 // the plan is data until it is applied, and the next request has it.
 func TestPourWithAFocus(t *testing.T) {
-	var told policy.SummaryInput
-	w := &writer{write: func(ctx context.Context, in policy.SummaryInput) (policy.Summary, error) {
+	var told provider.SummaryInput
+	w := &writer{write: func(ctx context.Context, in provider.SummaryInput) (provider.Summary, error) {
 		told = in
 		return good(ctx, in)
 	}}

@@ -16,16 +16,17 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 )
 
 // A writer is a summariser that a program brings along.
 type writer struct {
-	write func(ctx context.Context, in policy.SummaryInput) (policy.Summary, error)
+	write func(ctx context.Context, in provider.SummaryInput) (provider.Summary, error)
 	calls atomic.Int32
 }
 
-func (w *writer) Summarize(ctx context.Context, in policy.SummaryInput) (policy.Summary, error) {
+func (w *writer) Summarize(ctx context.Context, in provider.SummaryInput) (provider.Summary, error) {
 	w.calls.Add(1)
 	return w.write(ctx, in)
 }
@@ -33,15 +34,15 @@ func (w *writer) Summarize(ctx context.Context, in policy.SummaryInput) (policy.
 const byHand = "What follows was written by hand."
 
 // good writes a record that has all that the extractive one has, and says so.
-func good(ctx context.Context, in policy.SummaryInput) (policy.Summary, error) {
+func good(ctx context.Context, in provider.SummaryInput) (provider.Summary, error) {
 	in.MaxTokens -= 2 * in.Counter.Count(byHand)
 	s, err := policy.Extractive{}.Summarize(ctx, in)
-	return policy.Summary{Text: byHand + "\n" + s.Text, CostUSD: 0.02}, err
+	return provider.Summary{Text: byHand + "\n" + s.Text, CostUSD: 0.02}, err
 }
 
-func hangs(ctx context.Context, _ policy.SummaryInput) (policy.Summary, error) {
+func hangs(ctx context.Context, _ provider.SummaryInput) (provider.Summary, error) {
 	<-ctx.Done()
-	return policy.Summary{CostUSD: 0.01}, ctx.Err()
+	return provider.Summary{CostUSD: 0.01}, ctx.Err()
 }
 
 // The record of a pour is written by the summariser of the options, once; the store has it with its price, and later
@@ -88,20 +89,20 @@ func TestASummarizerWritesTheRecord(t *testing.T) {
 // does the log, without what the summariser may have said of keys.
 func TestTheExtractiveRecordIsTheFloor(t *testing.T) {
 	for name, tt := range map[string]struct {
-		write func(context.Context, policy.SummaryInput) (policy.Summary, error)
+		write func(context.Context, provider.SummaryInput) (provider.Summary, error)
 		why   string
 	}{
-		"Fails": {func(context.Context, policy.SummaryInput) (policy.Summary, error) {
-			return policy.Summary{CostUSD: 0.01}, errors.New("401: the key sk-ant-api03-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa is not known")
+		"Fails": {func(context.Context, provider.SummaryInput) (provider.Summary, error) {
+			return provider.Summary{CostUSD: 0.01}, errors.New("401: the key sk-ant-api03-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa is not known")
 		}, "the summariser failed: 401"},
-		"Lost": {func(context.Context, policy.SummaryInput) (policy.Summary, error) {
-			return policy.Summary{Text: "All of it went well.", CostUSD: 0.01}, nil
+		"Lost": {func(context.Context, provider.SummaryInput) (provider.Summary, error) {
+			return provider.Summary{Text: "All of it went well.", CostUSD: 0.01}, nil
 		}, "not about them"},
-		"TooLong": {func(_ context.Context, in policy.SummaryInput) (policy.Summary, error) {
-			return policy.Summary{Text: strings.Repeat("It went on and on. ", in.MaxTokens), CostUSD: 0.01}, nil
+		"TooLong": {func(_ context.Context, in provider.SummaryInput) (provider.Summary, error) {
+			return provider.Summary{Text: strings.Repeat("It went on and on. ", in.MaxTokens), CostUSD: 0.01}, nil
 		}, "tokens"},
-		"Empty": {func(context.Context, policy.SummaryInput) (policy.Summary, error) {
-			return policy.Summary{CostUSD: 0.01}, nil
+		"Empty": {func(context.Context, provider.SummaryInput) (provider.Summary, error) {
+			return provider.Summary{CostUSD: 0.01}, nil
 		}, "empty"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -119,8 +120,8 @@ func TestTheExtractiveRecordIsTheFloor(t *testing.T) {
 // What a summariser has booked itself is not booked again; its price stands in the checkpoint all the same. It is told whose
 // conversation it writes about, for it asks on that tenant's behalf.
 func TestASummarizerThatBooksItself(t *testing.T) {
-	var told policy.SummaryInput
-	w := &writer{write: func(ctx context.Context, in policy.SummaryInput) (policy.Summary, error) {
+	var told provider.SummaryInput
+	w := &writer{write: func(ctx context.Context, in provider.SummaryInput) (provider.Summary, error) {
 		told = in
 		s, err := good(ctx, in)
 		s.Booked = true

@@ -10,6 +10,7 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -52,8 +53,8 @@ func TestWatcherIsToldOfPours(t *testing.T) {
 // That a model's summary failed is told with the pour, which is made all the same.
 func TestWatcherIsToldOfAFailedSummary(t *testing.T) {
 	o := &onlooker{}
-	w := &writer{write: func(context.Context, policy.SummaryInput) (policy.Summary, error) {
-		return policy.Summary{}, errors.New("the provider is overloaded")
+	w := &writer{write: func(context.Context, provider.SummaryInput) (provider.Summary, error) {
+		return provider.Summary{}, errors.New("the provider is overloaded")
 	}}
 	k := newDialogue(t, engine.Options{Preset: policyOf(t, "agent-loop"), Watcher: o, Models: engine.Models{Summarizer: w}})
 	k.pour()

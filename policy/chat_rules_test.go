@@ -7,6 +7,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
@@ -89,7 +90,7 @@ func exchanges(turns int) *decant.Conversation {
 }
 
 // compactedChat plans a compaction of a chat to a quarter of its size.
-func compactedChat(t *testing.T, c *decant.Conversation, s policy.Summarizer) (*decant.Plan, *decant.Conversation) {
+func compactedChat(t *testing.T, c *decant.Conversation, s provider.Summarizer) (*decant.Plan, *decant.Conversation) {
 	t.Helper()
 	o := options(t, "chat")
 	o.Target = token.For(o.Model).Messages(c.Messages) / 4
@@ -126,11 +127,11 @@ func TestCompactPreservesRecentMessages(t *testing.T) {
 func TestCompactSummarizesOldMessages(t *testing.T) {
 	c := exchanges(40)
 	asked, through := 0, 0
-	plan, view := compactedChat(t, c, summariser(func(ctx context.Context, in policy.SummaryInput) (policy.Summary, error) {
+	plan, view := compactedChat(t, c, summariser(func(ctx context.Context, in provider.SummaryInput) (provider.Summary, error) {
 		asked++
 		through = in.Messages[len(in.Messages)-1].Number
 		s, err := policy.Extractive{}.Summarize(ctx, in)
-		return policy.Summary{Text: s.Text, CostUSD: 0.005}, err
+		return provider.Summary{Text: s.Text, CostUSD: 0.005}, err
 	}))
 	cp := decant.CheckpointIn(plan.Decisions)
 	if asked != 1 || cp == nil || cp.Rung != decant.RungModel || cp.To < through || cp.From != 1 {

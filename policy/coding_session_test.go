@@ -9,6 +9,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/provider"
 )
 
 // The kill switch. Old messages go as they did before there were summaries: nobody reads them, no model is asked, and
@@ -23,9 +24,9 @@ func TestCompactionSwitchedOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := summariser(func(context.Context, policy.SummaryInput) (policy.Summary, error) {
+	asked := summariser(func(context.Context, provider.SummaryInput) (provider.Summary, error) {
 		t.Error("a model was asked")
-		return policy.Summary{}, nil
+		return provider.Summary{}, nil
 	})
 	if err := p.Write(t.Context(), asked); err != nil {
 		t.Fatal(err)
@@ -95,11 +96,11 @@ func TestCodingSessionAsksForASummary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var asked []policy.SummaryInput
-	err = p.Write(t.Context(), summariser(func(ctx context.Context, in policy.SummaryInput) (policy.Summary, error) {
+	var asked []provider.SummaryInput
+	err = p.Write(t.Context(), summariser(func(ctx context.Context, in provider.SummaryInput) (provider.Summary, error) {
 		asked = append(asked, in)
 		s, err := policy.Extractive{}.Summarize(ctx, in)
-		return policy.Summary{Text: s.Text, CostUSD: 0.01}, err
+		return provider.Summary{Text: s.Text, CostUSD: 0.01}, err
 	}))
 	if err != nil {
 		t.Fatal(err)

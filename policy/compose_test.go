@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/provider"
 )
 
 // tale is a summariser that needs no model: a sentence or two of what was said and done in each message, the
 // newest first as far as there is room, in the order of the messages.
-func tale(_ context.Context, in policy.SummaryInput) (policy.Summary, error) {
+func tale(_ context.Context, in provider.SummaryInput) (provider.Summary, error) {
 	var out []string
 	room := in.MaxTokens - 8
 	for i := len(in.Messages) - 1; i >= 0; i-- {
@@ -21,7 +21,7 @@ func tale(_ context.Context, in policy.SummaryInput) (policy.Summary, error) {
 			out = append([]string{s}, out...)
 		}
 	}
-	return policy.Summary{Text: "# Conclusions\n" + strings.Join(out, "\n"), Model: "tale-1", CostUSD: 0.01}, nil
+	return provider.Summary{Text: "# Conclusions\n" + strings.Join(out, "\n"), Model: "tale-1", CostUSD: 0.01}, nil
 }
 
 // told says what was said and called in a message.

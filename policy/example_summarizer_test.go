@@ -8,6 +8,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/token"
 )
 
@@ -15,7 +16,7 @@ import (
 // in.Facts, and say what the call has cost.
 type minutes struct{}
 
-func (minutes) Summarize(_ context.Context, in policy.SummaryInput) (policy.Summary, error) {
+func (minutes) Summarize(_ context.Context, in provider.SummaryInput) (provider.Summary, error) {
 	text := ""
 	for i := range in.Messages {
 		if in.Messages[i].Has(decant.KindUse) {
@@ -26,7 +27,7 @@ func (minutes) Summarize(_ context.Context, in policy.SummaryInput) (policy.Summ
 			}
 		}
 	}
-	return policy.Summary{Text: text, Model: "minutes", CostUSD: 0.01}, nil
+	return provider.Summary{Text: text, Model: "minutes", CostUSD: 0.01}, nil
 }
 
 // A plan chooses what its checkpoint covers; then the record is written, once.

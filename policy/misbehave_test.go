@@ -11,13 +11,14 @@ import (
 	"github.com/decantdev/decant/internal/recorded"
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/wire"
 )
 
 // wrote returns a summariser that writes a text whatever it is asked.
 func wrote(text string) summariser {
-	return func(context.Context, policy.SummaryInput) (policy.Summary, error) {
-		return policy.Summary{Text: text, CostUSD: 0.01}, nil
+	return func(context.Context, provider.SummaryInput) (provider.Summary, error) {
+		return provider.Summary{Text: text, CostUSD: 0.01}, nil
 	}
 }
 
@@ -35,20 +36,20 @@ var misbehaving = map[string]summariser{
 	"OtherLanguage": wrote(strings.Repeat("Der Benutzer wollte, dass die fehlgeschlagenen Prüfungen wieder bestanden werden, woraufhin das Modell zunächst "+
 		"die betroffenen Dateien durchgesehen und anschließend mehrere Änderungen vorgenommen hat.\n", 5)),
 	"Invented": wrote(strings.Repeat("m12 The function `resolveQuantumLedger` in internal/quantum/ledger_resolver.go reads QUANTUM_LEDGER_PATH and fails with ErrQuantumLedger.\n", 6)),
-	"TenTimesTooLong": func(ctx context.Context, in policy.SummaryInput) (policy.Summary, error) {
+	"TenTimesTooLong": func(ctx context.Context, in provider.SummaryInput) (provider.Summary, error) {
 		s, err := tale(ctx, in)
 		s.Text = strings.Repeat(s.Text+"\n", 10)
 		return s, err
 	},
-	"TaleAndInjected": func(ctx context.Context, in policy.SummaryInput) (policy.Summary, error) {
+	"TaleAndInjected": func(ctx context.Context, in provider.SummaryInput) (provider.Summary, error) {
 		in.MaxTokens -= 300
 		s, err := tale(ctx, in)
 		s.Text = injected + s.Text + "\n" + injected
 		return s, err
 	},
 	"Chatter": wrote(strings.Repeat("The model looked at the code, and then it looked at the code again, and the tests were run.\n", 30)),
-	"Away": func(context.Context, policy.SummaryInput) (policy.Summary, error) {
-		return policy.Summary{CostUSD: 0.01}, errAway
+	"Away": func(context.Context, provider.SummaryInput) (provider.Summary, error) {
+		return provider.Summary{CostUSD: 0.01}, errAway
 	},
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/token"
 )
 
@@ -77,5 +78,5 @@ type PlanOptions struct {
 
 	// Call supplies the fields Conversation, Upstream, Instructions, Focus, Background and Sent of a
 	// Summarizer's input.
-	Call SummaryInput
+	Call provider.SummaryInput
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/provider"
 )
 
 // Plan proposes the decisions that bring c under the target. A conversation that is under it
@@ -87,7 +88,7 @@ func about(p *planner) (out []decant.Segment) {
 //
 // A record with lines of a model is never sealed (PlanOptions.Key). When a file with it is read again, it is
 // ordinary text.
-func (p *Proposal) Write(ctx context.Context, s Summarizer) error {
+func (p *Proposal) Write(ctx context.Context, s provider.Summarizer) error {
 	if _, same := s.(Extractive); s == nil || same || p.made.passage == nil || p.made.opts.Quick {
 		return nil
 	}

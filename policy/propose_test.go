@@ -9,12 +9,13 @@ import (
 	"github.com/decantdev/decant/internal/recorded"
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/provider"
 )
 
 // A summariser is a function that writes records.
-type summariser func(context.Context, policy.SummaryInput) (policy.Summary, error)
+type summariser func(context.Context, provider.SummaryInput) (provider.Summary, error)
 
-func (s summariser) Summarize(ctx context.Context, in policy.SummaryInput) (policy.Summary, error) {
+func (s summariser) Summarize(ctx context.Context, in provider.SummaryInput) (provider.Summary, error) {
 	return s(ctx, in)
 }
 
@@ -33,10 +34,10 @@ func TestARecordOfAnotherHandFits(t *testing.T) {
 				}
 				was := decant.CheckpointIn(p.Plan.Decisions)
 				asked := 0
-				err = p.Write(t.Context(), summariser(func(ctx context.Context, in policy.SummaryInput) (policy.Summary, error) {
+				err = p.Write(t.Context(), summariser(func(ctx context.Context, in provider.SummaryInput) (provider.Summary, error) {
 					asked++
 					s, err := policy.Extractive{}.Summarize(ctx, in)
-					return policy.Summary{Text: s.Text, CostUSD: 1, Rung: "mine"}, err
+					return provider.Summary{Text: s.Text, CostUSD: 1, Rung: "mine"}, err
 				}))
 				if was == nil {
 					if asked > 0 || err != nil {
@@ -61,12 +62,12 @@ func TestASummarizerMayBeWrongInAnyWay(t *testing.T) {
 	o.Target, o.Key = 4000, []byte("key")
 	c := recorded.Session(t, recorded.Claude).Conversation
 	for name, s := range map[string]summariser{
-		"Panics": func(context.Context, policy.SummaryInput) (policy.Summary, error) { panic("out of range") },
-		"Free": func(context.Context, policy.SummaryInput) (policy.Summary, error) {
-			return policy.Summary{CostUSD: -1}, nil
+		"Panics": func(context.Context, provider.SummaryInput) (provider.Summary, error) { panic("out of range") },
+		"Free": func(context.Context, provider.SummaryInput) (provider.Summary, error) {
+			return provider.Summary{CostUSD: -1}, nil
 		},
-		"NaN": func(context.Context, policy.SummaryInput) (policy.Summary, error) {
-			return policy.Summary{Text: "I'm sorry, I cannot do that.", CostUSD: math.NaN()}, nil
+		"NaN": func(context.Context, provider.SummaryInput) (provider.Summary, error) {
+			return provider.Summary{Text: "I'm sorry, I cannot do that.", CostUSD: math.NaN()}, nil
 		},
 	} {
 		p, err := policy.Propose(t.Context(), c, o)

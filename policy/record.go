@@ -10,6 +10,7 @@ import (
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/internal/summary"
 	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
@@ -33,7 +34,7 @@ type recorder struct {
 type passage struct {
 	checkpoint decant.Checkpoint // without its record
 	covered    []decant.Message
-	input      SummaryInput
+	input      provider.SummaryInput
 	images     int            // tokens of what the checkpoint carries
 	limits     summary.Limits // of the record's text
 	extract    int            // tokens of the extractive record's text
@@ -52,7 +53,7 @@ func (r *recorder) passage(ctx context.Context, from, to, budget int) *passage {
 	}}
 	p.checkpoint.Carried, p.images = r.carry(covered, to, budget/2)
 	p.limits = summary.Limits{Source: p.checkpoint.Original, Budget: budget - around(form, est) - p.images, Counter: est}
-	p.input = SummaryInput{
+	p.input = provider.SummaryInput{
 		Messages: readable(covered, form), Counter: est, NoResults: form.Quotes == "none", Form: form,
 		Facts: r.evidence.saidLast(ctx, p.checkpoint.From, p.checkpoint.To), Wanted: r.evidence.used(ctx, r.opts, r.sizes),
 	}

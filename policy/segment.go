@@ -12,6 +12,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/internal/summary"
+	"github.com/decantdev/decant/provider"
 )
 
 // Sizes of segments, in tokens.
@@ -80,7 +81,7 @@ func Stretch(ctx context.Context, c *decant.Conversation, o PlanOptions) (from, 
 // returns them. It asks once, for about a seventh of their tokens. It fails if the summariser fails or ctx
 // ends first. It also fails if the text is empty, an error message, too large, or not about these messages.
 // The cost is returned in any case.
-func WriteSegment(ctx context.Context, s Summarizer, c *decant.Conversation, o PlanOptions, from, to int) (decant.Segment, SegmentCost, error) {
+func WriteSegment(ctx context.Context, s provider.Summarizer, c *decant.Conversation, o PlanOptions, from, to int) (decant.Segment, SegmentCost, error) {
 	p, err := newPlanner(ctx, c, o)
 	if err != nil {
 		return decant.Segment{}, SegmentCost{}, err
@@ -99,7 +100,7 @@ func (r *recorder) segmentRoom(p *passage) int {
 }
 
 // segment asks a summariser for the segment of a passage, of at most room tokens.
-func (r *recorder) segment(ctx context.Context, s Summarizer, p *passage, room int) (seg decant.Segment, cost SegmentCost, err error) {
+func (r *recorder) segment(ctx context.Context, s provider.Summarizer, p *passage, room int) (seg decant.Segment, cost SegmentCost, err error) {
 	in := r.told(p.input, room)
 	out, err := ask(ctx, s, in)
 	cost.Notes = out.Notes
@@ -149,7 +150,7 @@ func (r *recorder) accepted(ctx context.Context, text string, p *passage, room i
 }
 
 // told returns a summariser's input for a passage, with the fields of the options' Call.
-func (r *recorder) told(in SummaryInput, room int) SummaryInput {
+func (r *recorder) told(in provider.SummaryInput, room int) provider.SummaryInput {
 	o := &r.opts.Call
 	in.MaxTokens, in.Model = room, r.opts.Model
 	in.Conversation, in.Upstream, in.Instructions, in.Focus = o.Conversation, o.Upstream, o.Instructions, o.Focus

@@ -20,6 +20,7 @@ import (
 	"github.com/decantdev/decant/internal/summary"
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/token"
 )
 
@@ -146,7 +147,7 @@ var errAway = errors.New("the model is not there")
 
 // asking returns the summariser, which fails the test when it is given a line of a segment to read.
 func (r *longRun) asking() summariser {
-	return func(ctx context.Context, in policy.SummaryInput) (policy.Summary, error) {
+	return func(ctx context.Context, in provider.SummaryInput) (provider.Summary, error) {
 		read := ""
 		for i := range in.Messages {
 			read += in.Messages[i].Text(decant.KindText, decant.KindUse, decant.KindResult) + "\n"
@@ -299,7 +300,7 @@ func TestPoursOfRealSessions(t *testing.T) {
 func TestWhateverIsWrittenAboutIt(t *testing.T) {
 	ways := slices.Sorted(maps.Keys(misbehaving))
 	rapid.Check(t, func(rt *rapid.T) {
-		r := newLongRun(t, func(ctx context.Context, in policy.SummaryInput) (policy.Summary, error) {
+		r := newLongRun(t, func(ctx context.Context, in provider.SummaryInput) (provider.Summary, error) {
 			how := rapid.SampledFrom(append(ways, "Tale", "Tale", "Tale")).Draw(rt, "how")
 			if how == "Tale" {
 				return tale(ctx, in)
@@ -328,9 +329,9 @@ func TestWhateverIsWrittenAboutIt(t *testing.T) {
 // flaky returns a summariser that is not there every third time.
 func flaky() summariser {
 	n := 0
-	return func(ctx context.Context, in policy.SummaryInput) (policy.Summary, error) {
+	return func(ctx context.Context, in provider.SummaryInput) (provider.Summary, error) {
 		if n++; n%3 == 0 {
-			return policy.Summary{CostUSD: 0.01}, errAway
+			return provider.Summary{CostUSD: 0.01}, errAway
 		}
 		return tale(ctx, in)
 	}

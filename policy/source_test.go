@@ -8,6 +8,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/token"
 )
 
@@ -33,11 +34,11 @@ func TestPreviewsCutNoCredentialInTwo(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := ""
-	p.Write(t.Context(), summariser(func(_ context.Context, in policy.SummaryInput) (policy.Summary, error) {
+	p.Write(t.Context(), summariser(func(_ context.Context, in provider.SummaryInput) (provider.Summary, error) {
 		for i := range in.Messages {
 			read += in.Messages[i].Text()
 		}
-		return policy.Summary{}, decant.ErrSummary
+		return provider.Summary{}, decant.ErrSummary
 	}))
 	if strings.Contains(read, key[:10]) || !strings.Contains(read, "[redacted") ||
 		!strings.Contains(read, "characters left out") {

@@ -1,4 +1,4 @@
-// Package summarize writes records by asking a model. A [Summarizer] is a [policy.Summarizer] that asks through a
+// Package summarize writes records by asking a model. A [Summarizer] is a [provider.Summarizer] that asks through a
 // [provider.Asker].
 //
 // What is asked depends on what fits (sizes.go): the whole stretch in one call; else a call for each part of it, in whole

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -40,7 +39,7 @@ func ExampleNew() {
 	said := func(n int, role decant.Role, who decant.Author, text string) decant.Message {
 		return decant.Message{Number: n, Role: role, Blocks: []decant.Block{{Kind: decant.KindText, Author: who, Content: decant.Text(text)}}}
 	}
-	out, err := s.Summarize(context.Background(), policy.SummaryInput{
+	out, err := s.Summarize(context.Background(), provider.SummaryInput{
 		MaxTokens: 500, Counter: token.For(token.Model{ID: "claude-opus-4-5"}), Model: token.Model{ID: "claude-opus-4-5"},
 		Messages: []decant.Message{
 			said(1, decant.RoleUser, decant.AuthorUser, "Please rename cmd/server to cmd/gateway, and keep the flags as they are. "+strings.Repeat("We ship it on Friday. ", 40)),

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/provider"
 )
 
 // A stretch is messages that are asked about in one call: entries [start, end), and what was answered.
@@ -27,18 +27,18 @@ const (
 )
 
 // parts asks for a record of each part, and makes one of them.
-func (t *task) parts(ctx context.Context) (policy.Summary, error) {
+func (t *task) parts(ctx context.Context) (provider.Summary, error) {
 	ps := t.divide()
 	if len(ps) < fewest {
-		return policy.Summary{}, fmt.Errorf("summarise %d messages with %s: %w: %w", len(t.entries), t.model.ID, ErrTooLarge, decant.ErrSummary)
+		return provider.Summary{}, fmt.Errorf("summarise %d messages with %s: %w: %w", len(t.entries), t.model.ID, ErrTooLarge, decant.ErrSummary)
 	}
 	t.askParts(ctx, ps)
 	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return policy.Summary{}, err
+		return provider.Summary{}, err
 	}
 	done := slices.DeleteFunc(slices.Clone(ps), func(p stretch) bool { return p.err != nil })
 	if len(done) == 0 {
-		return policy.Summary{}, fmt.Errorf("summarise %d parts: %w", len(ps), ps[0].err)
+		return provider.Summary{}, fmt.Errorf("summarise %d parts: %w", len(ps), ps[0].err)
 	}
 	for _, p := range ps {
 		if p.err != nil {

@@ -20,7 +20,7 @@ func TestTheRecordNamesGaps(t *testing.T) {
 	c := &decant.Conversation{ID: "c", Model: "claude-opus-4-5", Messages: long(60)}
 	p, err := policy.Propose(t.Context(), c, policy.PlanOptions{
 		Model: token.Model{ID: "claude-opus-4-5", Provider: token.Anthropic, Window: 32_000}, Preset: set, Target: 8000, KeepTurns: -1,
-		Call: policy.SummaryInput{Sent: []byte(`{}`)},
+		Call: provider.SummaryInput{Sent: []byte(`{}`)},
 	})
 	if err != nil {
 		t.Fatal(err)

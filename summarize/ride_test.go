@@ -9,7 +9,6 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/summarize"
 )
@@ -50,7 +49,7 @@ m2 Order ORD_0 was sent.
 # Open
 m3 The user asks for order ORD_1.`
 
-func riding(t *testing.T, a provider.Asker, choice string) (policy.Summary, error) {
+func riding(t *testing.T, a provider.Asker, choice string) (provider.Summary, error) {
 	t.Helper()
 	s, err := summarize.New(summarize.Options{Asker: a, Model: summarize.Always(choice)})
 	if err != nil {

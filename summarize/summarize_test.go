@@ -12,7 +12,6 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/fact"
-	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
@@ -90,9 +89,9 @@ func session() []decant.Message {
 	}
 }
 
-func input(ms []decant.Message) policy.SummaryInput {
+func input(ms []decant.Message) provider.SummaryInput {
 	opus, _ := catalog().Lookup("claude-opus-4-5")
-	return policy.SummaryInput{
+	return provider.SummaryInput{
 		Messages: ms, MaxTokens: 2000, Counter: token.For(opus), Model: opus, Upstream: "https://api.example.com",
 		Conversation: store.Key{Tenant: "t", ID: "c"}, Facts: fact.Extract(context.Background(), ms),
 	}

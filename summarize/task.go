@@ -13,7 +13,6 @@ import (
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/internal/summary"
-	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/token"
 )
@@ -21,7 +20,7 @@ import (
 // A task is one record that is asked for.
 type task struct {
 	opts    *Options
-	in      policy.SummaryInput
+	in      provider.SummaryInput
 	model   token.Model
 	count   *token.Estimator
 	counter decant.Counter // of the plan
@@ -46,7 +45,7 @@ type spent struct {
 const besideRoom = 3000
 
 // task makes everything ready that is asked about.
-func (s *Summarizer) task(ctx context.Context, in policy.SummaryInput) (*task, error) {
+func (s *Summarizer) task(ctx context.Context, in provider.SummaryInput) (*task, error) {
 	id := s.opts.Model(in.Model, in.Form.Model)
 	if id == "" || len(in.Messages) == 0 || in.MaxTokens < 1 {
 		return nil, fmt.Errorf("no model is to summarise %s with %d tokens: %w", in.Model.ID, in.MaxTokens, decant.ErrSummary)

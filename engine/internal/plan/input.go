@@ -39,11 +39,11 @@ type Input struct {
 	Continues bool      // who sends it continues where the model pauses behind a summary
 
 	// What it may use.
-	Summarizer policy.Summarizer // writes records for it, nil: they are extractive
-	Recall     Recall            // nil: nothing is recalled
-	Asker      provider.Asker    // asks its provider for summaries, nil: none is asked for
-	Budgets    []budget.Budget   // that it falls under
-	Own        int               // how many of them, at their end, came with it
+	Summarizer provider.Summarizer // writes records for it, nil: they are extractive
+	Recall     Recall              // nil: nothing is recalled
+	Asker      provider.Asker      // asks its provider for summaries, nil: none is asked for
+	Budgets    []budget.Budget     // that it falls under
+	Own        int                 // how many of them, at their end, came with it
 
 	// Its place.
 	Match *match.Match

@@ -8,6 +8,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/provider"
 )
 
 // A Pour carries out the pour of a draft: it tries the routes, and keeps the first whose view is right.
@@ -18,7 +19,7 @@ type Pour struct {
 }
 
 // NewPour returns the pour of a draft, with records by a summariser; nil is the extractive one.
-func NewPour(dr *Draft, by policy.Summarizer) *Pour {
+func NewPour(dr *Draft, by provider.Summarizer) *Pour {
 	return &Pour{Schedule: Schedule{Draft: dr, Summarizer: by}}
 }
 

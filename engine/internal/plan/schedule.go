@@ -10,6 +10,7 @@ import (
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -18,7 +19,7 @@ import (
 // request.
 type Schedule struct {
 	Draft      *Draft
-	Summarizer policy.Summarizer // writes the record, nil: it stays the extractive one
+	Summarizer provider.Summarizer // writes the record, nil: it stays the extractive one
 
 	money policy.Economy // as it was when it was asked last whether a pour is due
 	quick bool           // there is no time for more than the last rung
@@ -146,7 +147,7 @@ func (s *Schedule) earlyTarget() int {
 }
 
 // writes reports whether a model writes the records of pours.
-func writes(s policy.Summarizer) bool {
+func writes(s provider.Summarizer) bool {
 	_, same := s.(policy.Extractive)
 	return s != nil && !same
 }
@@ -257,7 +258,7 @@ func (s *Schedule) planOptions(target int) policy.PlanOptions {
 	o := policy.PlanOptions{
 		Model: dr.Model, Estimator: dr.Estimator, Preset: dr.Preset, Target: target, Limit: s.room(dr.Limits.Must()), Trigger: s.room(dr.Limits.Trigger), KeepTurns: -1, Quick: s.quick,
 		Pinned: decant.PinsIn(dr.InForce), Now: dr.Now(), Ahead: form.Ahead.Tokens(), Segments: s.segments(),
-		Call: policy.SummaryInput{
+		Call: provider.SummaryInput{
 			Conversation: conversationOf(dr.Input), Upstream: dr.Upstream, Instructions: form.Instructions, Focus: dr.Focus,
 		},
 	}
