@@ -17,163 +17,50 @@ import (
 
 const module = "github.com/decantdev/decant"
 
-// layers says what each package may import of this module besides the leaves, which are the packages under internal/
-// that do not stand here: "." is the root.
-var layers = map[string][]string{
-	".":                           {},
-	"token":                       {"."},
-	"preset":                      {"."},
-	"internal/fact":               {"."},
-	"internal/cost":               {".", "token"},
-	"internal/cost/costtest":      {".", "token", "internal/cost"},
-	"internal/reduce":             {"."},
-	"internal/summary":            {".", "internal/fact"},
-	"wire/internal/source":        {"."},
-	"wire/internal/render":        {".", "wire/internal/source"},
-	"wire/internal/request":       {".", "wire/internal/source", "wire/internal/render"},
-	"wire/internal/session":       {".", "wire/internal/source", "wire/internal/render", "wire/internal/request"},
-	"wire":                        {".", "wire/internal/source", "wire/internal/request", "wire/internal/session"},
-	"legal":                       {".", "token", "internal/cost"},
-	"dialect":                     {".", "token", "wire"},
-	"dialect/anthropic":           {".", "token", "wire", "dialect"},
-	"dialect/openai":              {"token", "dialect"},
-	"dialect/index":               {"dialect", "dialect/anthropic"},
-	"dialect/dialecttest":         {".", "wire", "dialect"},
-	"memory":                      {"."},
-	"store":                       {".", "memory"},
-	"store/seal":                  {},
-	"store/sqlite":                {".", "memory", "store", "store/seal"},
-	"store/storetest":             {".", "memory", "store"},
-	"provider":                    {".", "token", "store", "budget", "internal/cost"},
-	"provider/anthropic":          {".", "token", "provider", "dialect/anthropic"},
-	"provider/openai":             {".", "token", "wire", "provider"},
-	"provider/sandbox":            {".", "wire", "token"},
-	"policy":                      {".", "token", "preset", "store", "wire", "legal", "internal/fact", "internal/cost", "internal/reduce", "internal/summary"},
-	"summarize":                   {".", "token", "preset", "dialect/anthropic", "policy", "provider", "internal/fact", "internal/cost", "internal/summary"},
-	"archive":                     {".", "token", "wire", "policy", "dialect", "dialect/index", "store"},
-	"engine/internal/match":       {".", "dialect", "store", "token", "wire"},
-	"budget":                      {"store"},
-	"engine/internal/plan":        {".", "store", "token", "policy", "internal/cost", "engine/internal/match", "internal/cause", "budget", "preset", "dialect", "provider", "legal"},
-	"engine/internal/book":        {".", "policy", "store", "wire", "internal/cost", "internal/fact", "engine/internal/plan", "engine/internal/match", "internal/cause"},
-	"engine":                      {".", "engine/internal/plan", "engine/internal/book", "budget", "token", "preset", "wire", "legal", "policy", "dialect", "dialect/index", "archive", "store", "internal/fact", "internal/cost", "engine/internal/match", "provider", "internal/cause"},
-	"internal/flush":              {".", "dialect", "engine", "internal/fact", "memory", "provider", "store"},
-	"transport":                   {".", "budget", "preset", "dialect", "dialect/index", "store", "engine"},
-	"gateway/keyring":             {".", "store"},
-	"gateway/tracing":             {".", "dialect", "store", "policy", "engine", "transport"},
-	"gateway":                     {".", "budget", "provider", "preset", "dialect", "dialect/index", "dialect/openai", "store", "policy", "engine", "transport", "gateway/keyring", "gateway/tracing", "internal/cause"},
-	"internal/replay":             {".", "token", "preset", "wire", "legal", "policy", "dialect/anthropic", "internal/fact", "internal/cost", "internal/cause"},
-	"internal/report":             {".", "token", "store", "internal/fact", "internal/cost", "internal/replay", "internal/cause"},
-	"internal/lookup":             {".", "memory", "token", "wire", "policy", "archive", "store", "internal/fact", "internal/report", "internal/cause", "internal/cost"},
-	"internal/notice":             {".", "budget", "engine", "internal/flush"},
-	"internal/doctor":             {"token", "store", "gateway", "internal/report"},
-	"embedded":                    {"*"},
-	"agent":                       {".", "token", "preset", "store", "budget", "internal/cost", "wire", "legal", "provider", "engine"},
-	"internal/whatif":             {".", "agent", "archive", "internal/fact", "preset", "provider", "store", "wire"},
-	"agent/permission":            {"agent"},
-	"agent/tools":                 {"agent"},
-	"internal/receipt":            {".", "agent", "internal/fact"},
-	"internal/chat":               {".", "agent", "agent/team", "agent/remember", "archive", "budget", "embedded", "engine", "internal/lookup", "internal/notice", "internal/report", "preset", "provider", "store", "store/sqlite", "token", "internal/whatif", "memory", "internal/receipt"},
-	"internal/chat/console":       {".", "agent", "engine", "internal/chat", "internal/report", "internal/whatif", "internal/receipt"},
-	"agent/agenttest":             {".", "token", "wire", "legal", "provider", "engine", "embedded"},
-	"agent/remember":              {"memory", "store", "agent"},
-	"agent/tracing":               {".", "provider", "agent"},
-	"agent/mcp":                   {"agent"},
-	"agent/team":                  {"token", "preset", "store", "provider", "agent"},
-	"cmd/decant":                  {"*"},
-	"internal/triage/source":      {"provider"},
-	"internal/triage/code":        {"agent"},
-	"internal/triage/sample":      {"internal/triage/code", "internal/triage/source"},
-	"internal/triage/analyst":     {".", "provider/sandbox"},
-	"internal/triage/investigate": {".", "token", "preset", "store", "provider", "engine", "agent", "internal/triage/code"},
-	"internal/triage/deliver":     {".", "agent", "agent/tools", "internal/triage/code", "internal/triage/investigate", "provider"},
-	"internal/triage":             {"store", "agent", "internal/triage/code", "internal/triage/investigate", "internal/triage/deliver", "internal/triage/source", ".", "dialect", "engine", "internal/cost", "provider", "token"},
-	"internal/cause":              {".", "internal/cost", "token"},
-	"internal/mcpserver":          {".", "archive", "internal/notebook", "internal/lookup", "memory", "store"},
-	"internal/notebook":           {"internal/fact", "internal/notebook/scan", "memory", "store", "token"},
-	"internal/notebook/scan":      {".", "internal/fact"},
-	"internal/standin/services":   {"internal/triage/sample", "provider/sandbox"},
-	"scripts/plugin":              {},
-	"scripts/recall":              {".", "token", "wire"},
-	"internal/workspace":          {"agent", "agent/tools"},
-	"internal/enginetest":         {"engine"},
-	"internal/recorded":           {"wire"},
-	"internal/killtest":           {"store"},
-	"internal/sandboxtest":        {".", "provider", "provider/anthropic", "provider/sandbox"},
-	"internal/chatserver":         {".", "preset", "memory", "store", "provider", "archive", "engine", "gateway/keyring", "agent", "agent/remember", "internal/whatif", "internal/receipt", "agent/permission", "agent/tools", "internal/workspace", "budget", "token"},
-	"examples/agent":              {"*"},
-	"examples/approval":           {"*"},
-	"examples/customtool":         {"*"},
-	"examples/jobsearch":          {"*"},
-	"examples/team":               {"*"},
-	"scripts/cost":                {},
-	"scripts/cost/inside":         {".", "store", "store/sqlite", "engine", "gateway", "embedded"},
-	"scripts/sbom":                {},
+// storey returns where a folder belongs: core, agent, apps or testing, from the ground up, or above them all: the command, programs
+// that show how, and scripts.
+func storey(dir string) string {
+	switch top, _, _ := strings.Cut(dir, "/"); top {
+	case "agent", "apps", "testing":
+		return top
+	case "cmd", "examples", "scripts":
+		return "above"
+	default:
+		return "core"
+	}
 }
 
-// leaf reports whether a package is one that others use without a place in the drawing.
-func leaf(dir string) bool {
-	return strings.HasPrefix(dir, "internal/") && layers[dir] == nil
+// below has the storeys that a package may import from. Tests may import testing, whatever they belong to.
+var below = map[string][]string{
+	"core":    {"core"},
+	"agent":   {"core", "agent"},
+	"apps":    {"core", "agent", "apps"},
+	"testing": {"core", "agent", "apps", "testing"},
+	"above":   {"core", "agent", "apps", "testing", "above"},
 }
 
-func TestImportsFollowTheLayers(t *testing.T) {
+func TestImportsRunDownwards(t *testing.T) {
 	for dir, imports := range packages(t) {
-		if leaf(dir) {
-			continue
-		}
-		allowed, known := layers[dir]
-		if !known {
-			t.Errorf("package %s is not in the table of layers", dir)
-			continue
-		}
 		for _, imp := range imports {
-			rel, ours := strings.CutPrefix(imp, module)
-			rel = strings.TrimPrefix(rel, "/")
-			if rel == "" {
-				rel = "."
-			}
-			switch {
-			case !ours && dir == "." && strings.Contains(imp, "."):
-				t.Errorf("the root package imports %s; it may import the standard library only", imp)
-			case ours && !leaf(rel) && !slices.Contains(allowed, rel) && !slices.Contains(allowed, "*"):
-				t.Errorf("package %s imports %s; it may import %v", dir, rel, allowed)
-			case ours && dir == ".":
-				t.Errorf("the root package imports %s", imp)
+			if rel, ours := folder(imp); ours && !slices.Contains(below[storey(dir)], storey(rel)) {
+				t.Errorf("package %s (%s) imports %s (%s)", dir, storey(dir), rel, storey(rel))
 			}
 		}
 	}
 }
 
-// The drawing in docs/INTERNALS.md is what the imports are: every package stands in it, below all that it imports.
-func TestTheDrawingOfTheLayersHolds(t *testing.T) {
-	text, err := os.ReadFile("docs/INTERNALS.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, drawing, _ := strings.Cut(string(text), "## Layers")
-	drawing, _, _ = strings.Cut(drawing, "A package imports")
-	floors := map[string]int{}
-	for floor, line := range strings.Split(drawing, "\n") {
-		for _, word := range strings.Fields(line[:min(len(line), 45)]) {
-			if word == "decant" {
-				word = "."
-			}
-			floors[word] = floor
+func TestVocabularyImportsStandardLibraryOnly(t *testing.T) {
+	for _, imp := range packages(t)["."] {
+		if strings.Contains(imp, ".") {
+			t.Errorf("the root package imports %s", imp)
 		}
 	}
-	for dir, imports := range packages(t) {
-		if leaf(dir) || strings.HasPrefix(dir, "scripts/") {
-			continue
-		}
-		if floors[dir] == 0 {
-			t.Errorf("package %s is not in the drawing", dir)
-		}
-		for _, imp := range imports {
-			rel, ours := strings.CutPrefix(imp, module)
-			if rel = cmp.Or(strings.TrimPrefix(rel, "/"), "."); ours && floors[rel] >= floors[dir] && !leaf(rel) {
-				t.Errorf("package %s imports %s, which the drawing has beside it or below", dir, rel)
-			}
-		}
-	}
+}
+
+// folder returns the folder of a package of this module.
+func folder(imp string) (dir string, ours bool) {
+	rel, ours := strings.CutPrefix(imp, module)
+	return cmp.Or(strings.TrimPrefix(rel, "/"), "."), ours
 }
 
 // The words of the glossary stand in docs/GLOSSARY.md and in the package comment, in one order.
@@ -191,19 +78,6 @@ func TestOneGlossary(t *testing.T) {
 	docs, code := words("docs/GLOSSARY.md", `(?m)^\| \*\*([^*]+)\*\* \| `), words("doc.go", `(?m)^//   - ([^:]+): `)
 	if len(docs) < 20 || docs[0] != "pour" || !slices.Equal(docs, code) {
 		t.Errorf("docs/GLOSSARY.md explains %q, doc.go %q", docs, code)
-	}
-}
-
-func TestLeavesImportTheVocabularyOnly(t *testing.T) {
-	for dir, imports := range packages(t) {
-		if !leaf(dir) {
-			continue
-		}
-		for _, imp := range imports {
-			if rel, ours := strings.CutPrefix(imp, module+"/"); ours && !leaf(rel) {
-				t.Errorf("%s imports %s; a leaf may import the root and other leaves", dir, imp)
-			}
-		}
 	}
 }
 
@@ -339,7 +213,7 @@ func TestModulesOfTestsAreMarked(t *testing.T) {
 	for line := range strings.Lines(marked) {
 		name, _, _ := strings.Cut(strings.TrimSpace(line), " ")
 		for dir, imports := range packages(t) {
-			if dir == "store/storetest" {
+			if dir == "testing/storetest" {
 				continue
 			}
 			for _, imp := range imports {

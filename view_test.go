@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/growth"
+	"github.com/decantdev/decant/testing/testkit"
 	"pgregory.net/rapid"
 )
 
@@ -215,7 +215,7 @@ func TestCoveredRoundsThatStay(t *testing.T) {
 }
 
 func TestViewOfManyRoundsThatStay(t *testing.T) {
-	growth.Linear(t, 256, func(n int) func() {
+	testkit.Linear(t, 256, func(n int) func() {
 		c := talk(strings.Repeat("u a ", n/2))
 		kept := make([]int, n)
 		for i := range kept {

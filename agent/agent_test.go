@@ -20,17 +20,16 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/sandboxtest"
-	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/openai"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // The properties are about whole sessions on real databases: -rapid.checks asks for more than what a run of all tests can afford.
 func TestMain(m *testing.M) {
-	testdepth.Checks(4, 8)
+	testkit.Checks(4, 8)
 	goleak.VerifyTestMain(m)
 }
 
@@ -55,7 +54,7 @@ func newWorld(t *testing.T, m sandbox.Model) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.db, err = embedded.Open(t.Context(), w.path, &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}}); err != nil {
+	if w.db, err = embedded.Open(t.Context(), w.path, &embedded.Options{Engine: engine.Options{Timeouts: sandboxtest.Patient}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.db.Close() })
@@ -397,7 +396,7 @@ func TestASessionOutgrowsTheWindow(t *testing.T) {
 		return Result{Text: strings.Repeat(fmt.Sprintf("line of file %d with words\n", n.Add(1)), 1400)}, nil
 	}}
 	s := w.agent(Options{Tools: []Tool{read}, Project: "p", Preset: narrow(t)}).Session("")
-	pours, window, rounds := 0, 0, testdepth.Of(13, 20)
+	pours, window, rounds := 0, 0, testkit.Depth(13, 20)
 	for i := range rounds {
 		all, o, err := finished(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i)))
 		if err != nil || o.Stop != StopAnswered {
@@ -553,7 +552,7 @@ func TestAnAgentOfALocalModel(t *testing.T) {
 	}}
 	s := w.agent(Options{Model: "qwen", Tools: []Tool{read}}).Session("")
 	pours, after := 0, 0
-	for i := 0; i < 25 && after < testdepth.Of(2, 25); i++ {
+	for i := 0; i < 25 && after < testkit.Depth(2, 25); i++ {
 		all, o, err := finished(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i)))
 		if err != nil || o.Stop != StopAnswered || o.Text != "Read." || o.Spent.Turns != 2 {
 			t.Fatalf("turn %d: %+v, %v", i, o, err)

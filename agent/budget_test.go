@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/budget"
-	"github.com/decantdev/decant/internal/sandboxtest"
-	"github.com/decantdev/decant/internal/testdepth"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // reader is a model that always wants to read more, as long as it may, and otherwise gives its answer.
@@ -196,7 +196,7 @@ func TestABudgetTooSmallForAnything(t *testing.T) {
 // Eight runs that race for the last of an allowance never overrun it together, and each that has begun ends with its final answer,
 // whatever the others do.
 func TestRunsThatShareAnAllowance(t *testing.T) {
-	for round := range testdepth.Of(5, 200) {
+	for round := range testkit.Depth(5, 200) {
 		t.Run(fmt.Sprint(round), func(t *testing.T) { race(t, 60_000+5000*(round%5)+1000*(round/5%5)) })
 	}
 }

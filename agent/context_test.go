@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"github.com/decantdev/decant/internal/sandboxtest"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
 )
 
 // A tool knows for which session it is called, and the hooks around a run have its context.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decantdev/decant/internal/sandboxtest"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
 )
 
 // What a call shows reaches the model as an image, in a legal request; what is no image is named.

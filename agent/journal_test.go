@@ -16,18 +16,17 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
 )
 
 // elsewhere returns what another process would get: the same database opened once more, with an agent on it.
 func (w *world) elsewhere(o Options) *Agent {
 	w.Helper()
-	db, err := embedded.Open(w.Context(), w.path, &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}})
+	db, err := embedded.Open(w.Context(), w.path, &embedded.Options{Engine: engine.Options{Timeouts: sandboxtest.Patient}})
 	if err != nil {
 		w.Fatal(err)
 	}

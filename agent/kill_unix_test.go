@@ -15,14 +15,13 @@ import (
 
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/killtest"
-	"github.com/decantdev/decant/internal/sandboxtest"
-	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/killtest"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // plan is what the model of a victim asks for, answer by answer.
@@ -45,7 +44,7 @@ func init() { killtest.Main(work) } // before any test
 
 // work works on the session until it ends, or the process does.
 func work(ctx context.Context, v *killtest.Victim) (err error) {
-	db, err := embedded.Open(ctx, filepath.Join(v.Folder, "agent.db"), &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}})
+	db, err := embedded.Open(ctx, filepath.Join(v.Folder, "agent.db"), &embedded.Options{Engine: engine.Options{Timeouts: sandboxtest.Patient}})
 	if err != nil {
 		return err
 	}
@@ -92,7 +91,7 @@ func effect(v *killtest.Victim, name string) Tool {
 // Wherever a process is killed, and killed again, no call of a tool that must not be made twice is made twice, and none is lost: the
 // model is told of each what came of it, or that nobody knows. There are 100 points at least.
 func TestAKilledRunGoesOn(t *testing.T) {
-	stride := testdepth.Of(23, 1)
+	stride := testkit.Depth(23, 1)
 	points, killed := 0, 0
 	for first, ended := 1, false; !ended; first += stride {
 		t.Run(fmt.Sprint(first), func(t *testing.T) {

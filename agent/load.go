@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/decantdev/decant/legal"
+	"github.com/decantdev/decant/internal/legal"
 	"github.com/decantdev/decant/wire"
 )
 

@@ -17,11 +17,10 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
 )
 
 // A pastWorld is an agent with a small window whose requests are remembered: for each answer, by where it stands, what came to the API.
@@ -63,7 +62,7 @@ func hashOf(t *testing.T, body []byte) string {
 // open opens the database, as another process would. The instructions are others each time.
 func (w *pastWorld) open() {
 	var err error
-	if w.db, err = embedded.Open(w.t.Context(), w.path, &embedded.Options{Engine: engine.Options{Window: 24_000, Timeouts: enginetest.Patient}}); err != nil {
+	if w.db, err = embedded.Open(w.t.Context(), w.path, &embedded.Options{Engine: engine.Options{Window: 24_000, Timeouts: sandboxtest.Patient}}); err != nil {
 		w.Fatal(err)
 	}
 	w.system++

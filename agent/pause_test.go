@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/testing/sandboxtest"
 )
 
 // The model pauses behind a summary, where the budget is looked at. An agent goes on from it, and where there is no

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decantdev/decant/agent/agenttest"
+	"github.com/decantdev/decant/testing/agenttest"
 )
 
 // A run is printed as somebody reads it, and what a model says cannot command the terminal.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
 )
 
 // The request that was poured ends with the reminder, and no other one has a new one.

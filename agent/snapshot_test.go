@@ -16,12 +16,11 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
 )
 
 // markers are the markers for the cache, as agents write them.
@@ -195,7 +194,7 @@ func TestASnapshotIsSealed(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.db.Close()
-	if w.db, err = embedded.Open(t.Context(), w.path, &embedded.Options{Engine: engine.Options{Preset: roomy, Timeouts: enginetest.Patient}}); err != nil {
+	if w.db, err = embedded.Open(t.Context(), w.path, &embedded.Options{Engine: engine.Options{Preset: roomy, Timeouts: sandboxtest.Patient}}); err != nil {
 		t.Fatal(err)
 	}
 	var fails error
@@ -241,7 +240,7 @@ func TestASnapshotIsSealed(t *testing.T) {
 	}
 	o.Hooks.AfterModel = nil
 	apart := *w
-	if apart.db, err = embedded.Open(t.Context(), filepath.Join(t.TempDir(), "other.db"), &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}}); err != nil {
+	if apart.db, err = embedded.Open(t.Context(), filepath.Join(t.TempDir(), "other.db"), &embedded.Options{Engine: engine.Options{Timeouts: sandboxtest.Patient}}); err != nil {
 		t.Fatal(err)
 	}
 	defer apart.db.Close()

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/sandboxtest"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
 )
 
 // Three quarters of the base fall away, in equal steps.

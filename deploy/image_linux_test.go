@@ -15,9 +15,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/decantdev/decant/internal/eventually"
-	"github.com/decantdev/decant/internal/testdepth"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // An image is what the Dockerfile says.
@@ -62,7 +61,7 @@ func TestImageRunsInAnEmptyRoot(t *testing.T) {
 	if m.base != "scratch" || m.user != "65532:65532" || strings.Join(m.command, " ") != "/decant serve" {
 		t.Fatalf("the last stage is from %s, as %s, and runs %q", m.base, m.user, m.command)
 	}
-	testdepth.NeedFull(t, "the binary of the image, built by the image's own command, runs in an empty root")
+	testkit.NeedFull(t, "the binary of the image, built by the image's own command, runs in an empty root")
 	root := t.TempDir()
 	build(t, m.build, filepath.Join(root, "decant"))
 	if os.Getuid() != 0 {
@@ -110,7 +109,7 @@ func TestImageRunsInAnEmptyRoot(t *testing.T) {
 			t.Errorf("key %q: status %d, want %d", key, got, want)
 		}
 	}
-	eventually.True(t, "the second key is noticed", func() bool { return ask(t, address[1], strings.TrimSpace(string(second))) == 200 })
+	testkit.Eventually(t, "the second key is noticed", func() bool { return ask(t, address[1], strings.TrimSpace(string(second))) == 200 })
 	cmd.Process.Signal(syscall.SIGTERM)
 	rest := <-ended
 	if err := cmd.Wait(); err != nil {

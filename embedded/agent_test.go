@@ -14,8 +14,8 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/decantdev/decant/embedded"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 // open opens a new database. The program that it is for would rather wait for a slow disk than do without.

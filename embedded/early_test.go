@@ -11,14 +11,14 @@ import (
 
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
 )
 
 // A program that sets nothing saves what the gateway saves: stale readings of a file go long before
 // the window demands it. One that forbids it sends them all.
 func TestZeroOptionsPourForMoney(t *testing.T) {
-	patient := engine.Options{Timeouts: enginetest.Patient}
+	patient := engine.Options{Timeouts: sandboxtest.Patient}
 	forbidden := patient
 	forbidden.NoEarlyPours = true
 	saving, whole := lastPrompt(t, patient), lastPrompt(t, forbidden)

@@ -10,8 +10,8 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 // With an account a model writes records. What it writes is checked, and what it costs is in the ledger.

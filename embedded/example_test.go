@@ -12,8 +12,8 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/decantdev/decant/embedded"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 // A program opens a database and gives its SDK another HTTP client. Nothing else in it changes.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/embedded"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 // A program that has an HTTP client of its own gives it another transport.

@@ -14,8 +14,8 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/cost"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
 	"github.com/decantdev/decant/token"
 )
 
@@ -23,7 +23,7 @@ import (
 // is what the program sets at the end of each. With same, each request must leave in the bytes that the program sent.
 func grow(t *testing.T, o embedded.Options, marker string, same bool) (u decant.Usage) {
 	t.Helper()
-	o.Engine.Timeouts, o.Engine.NoEarlyPours, o.Engine.Window = enginetest.Patient, true, 400_000
+	o.Engine.Timeouts, o.Engine.NoEarlyPours, o.Engine.Window = sandboxtest.Patient, true, 400_000
 	up := sandbox.New(sandbox.Options{})
 	api := httptest.NewServer(up)
 	defer api.Close()

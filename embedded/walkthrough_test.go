@@ -14,9 +14,9 @@ import (
 
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
 )
 
 // A search is a job search with values of its own: a prompt in a file, jobs with ratings and addresses.
@@ -203,7 +203,7 @@ func TestWalkthrough(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "d.db"), &embedded.Options{Engine: engine.Options{Preset: set, Timeouts: enginetest.Patient}})
+	db, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "d.db"), &embedded.Options{Engine: engine.Options{Preset: set, Timeouts: sandboxtest.Patient}})
 	if err != nil {
 		t.Fatal(err)
 	}

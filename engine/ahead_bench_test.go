@@ -7,9 +7,9 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/testing/sandboxtest"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // BenchmarkPourPrepared is a request that is poured, in conversations of about so many tokens: with a plan that was made
@@ -32,7 +32,7 @@ func BenchmarkPourPrepared(b *testing.B) {
 			pour bool
 		}{{"Prepared", ahead, true}, {"PreparedByModel", ahead, true}, {"AtOnce", &never, true}, {"Request", &never, false}} {
 			b.Run(size.name+"/"+c.name, func(b *testing.B) {
-				o := engine.Options{Window: size.window, NoEarlyPours: true, Preset: c.form, ArchiveDelay: -1, Timeouts: enginetest.Patient, Logger: logtest.Strict(b)}
+				o := engine.Options{Window: size.window, NoEarlyPours: true, Preset: c.form, ArchiveDelay: -1, Timeouts: sandboxtest.Patient, Logger: testkit.StrictLog(b)}
 				if c.name == "PreparedByModel" {
 					o.Models.Summarizer = &writer{write: good}
 				}

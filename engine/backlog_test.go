@@ -9,8 +9,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // A store that hangs takes no more memory than it may: requests go on, what finds no room is not archived, it is
@@ -23,7 +23,7 @@ func TestBacklogHasABound(t *testing.T) {
 	var faults, notices []string
 	k.start(engine.Options{
 		Memory: engine.Memory{Backlog: most}, ArchiveDelay: -1,
-		Logger: logtest.New(func(level slog.Level, line string) {
+		Logger: testkit.Log(func(level slog.Level, line string) {
 			if level >= slog.LevelError {
 				faults = append(faults, line)
 			} else {

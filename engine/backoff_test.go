@@ -7,13 +7,12 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/logtest"
-	"github.com/decantdev/decant/internal/testdepth"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/testing/sandboxtest"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // growing sends a conversation of so many rounds, one more with each request, to an upstream that
@@ -29,8 +28,8 @@ type growing struct {
 func newGrowing(t testing.TB, o engine.Options, u decant.Usage) *growing {
 	t.Helper()
 	g := &growing{TB: t, store: emptyStore(t), usage: u}
-	o.Timeouts = enginetest.Patient
-	o.Logger = logtest.New(func(level slog.Level, line string) {
+	o.Timeouts = sandboxtest.Patient
+	o.Logger = testkit.Log(func(level slog.Level, line string) {
 		if level >= slog.LevelError {
 			t.Errorf("logged: %s", line)
 		}
@@ -85,7 +84,7 @@ func untouchable(t testing.TB) *preset.Preset {
 func TestAPourThatBringsNothingIsNotPlannedAgain(t *testing.T) {
 	g := newGrowing(t, engine.Options{Window: 1_000_000, Preset: untouchable(t)}, decant.Usage{Input: 100_000, Output: 20})
 	planned := 0
-	for n := 10; n < testdepth.Of(40, 100); n++ {
+	for n := 10; n < testkit.Depth(40, 100); n++ {
 		r := g.send(n).Report
 		if r.Reason != "" {
 			t.Fatalf("%d rounds: poured, %s", n, r.Reason)
@@ -101,7 +100,7 @@ func TestAPourThatBringsNothingIsNotPlannedAgain(t *testing.T) {
 
 // Any engine on the store plans at the same requests.
 func TestAnotherEngineKnowsThatAPourBringsNothing(t *testing.T) {
-	o := engine.Options{Window: 1_000_000, Preset: untouchable(t), Timeouts: enginetest.Patient}
+	o := engine.Options{Window: 1_000_000, Preset: untouchable(t), Timeouts: sandboxtest.Patient}
 	g := newGrowing(t, o, decant.Usage{Input: 100_000, Output: 20})
 	planned := map[string]int{}
 	for n := 10; n < 30; n++ {

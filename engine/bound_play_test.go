@@ -13,9 +13,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/testkit"
 	"github.com/decantdev/decant/token"
 )
 
@@ -175,7 +175,7 @@ func boundPlay(t *rapid.T, set setting) (routes []string) {
 		}
 		routes = append(routes, w.routes()...)
 		if slices.ContainsFunc(routes, func(r string) bool { return strings.Contains(r, set.route) }) {
-			left = min(left, testdepth.Of(4, left)) // a few requests behind the pour
+			left = min(left, testkit.Depth(4, left)) // a few requests behind the pour
 		}
 	}
 	large := 0

@@ -15,9 +15,9 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // till is an engine with budgets, and what it said.
@@ -52,7 +52,7 @@ func (x *till) start(s engine.Store, patience time.Duration) {
 	x.t.Helper()
 	x.engine = newEngine(x.t, s, engine.Options{
 		Budgets: x.budgets, Now: x.now.Now, Timeouts: engine.Timeouts{Optional: patience, Required: time.Minute},
-		Logger: logtest.New(func(level slog.Level, line string) {
+		Logger: testkit.Log(func(level slog.Level, line string) {
 			if level >= slog.LevelError && !x.faults {
 				x.t.Errorf("logged: %s", line)
 			}

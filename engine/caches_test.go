@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/testdepth"
-	"github.com/decantdev/decant/policy"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/internal/archive"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
+	"github.com/decantdev/decant/testing/testkit"
 	"github.com/decantdev/decant/token"
 )
 
@@ -122,7 +122,7 @@ func TestWithoutIsWhatATwinPays(t *testing.T) {
 				code := strings.Repeat("func loadPart0(ctx context.Context) error { return errors.New(partMissing0) }\n", 100)
 				w.ms[0] = `{"role":"user","content":[{"type":"text","text":` + quote(code) + marker + `}]}`
 			}
-			pours, requests := 0, testdepth.Of(36, 60)
+			pours, requests := 0, testkit.Depth(36, 60)
 			for n := range requests {
 				w.extra = strings.Replace(tt.system, "LINE", billingLine(n), 1)
 				w.after(tt.pauses[n%len(tt.pauses)])
@@ -131,7 +131,7 @@ func TestWithoutIsWhatATwinPays(t *testing.T) {
 				}
 			}
 			t.Logf("%d pours in %d requests", pours, requests)
-			if least := testdepth.Of((tt.least+2)/3, tt.least); pours < least || pours > tt.most {
+			if least := testkit.Depth((tt.least+2)/3, tt.least); pours < least || pours > tt.most {
 				t.Errorf("%d pours in %d requests, want %d to %d", pours, requests, least, tt.most)
 			}
 			w.agree(requests)
@@ -156,7 +156,7 @@ func (w *twin) agree(requests int) {
 func TestAChangeIsBelievedUntilReadsContradictIt(t *testing.T) {
 	for _, known := range []int{0, 15} { // requests with one and the same line before it begins to change
 		w := newTwin(t, "", marker, sandbox.Options{})
-		pours, requests := map[policy.Reason]int{}, testdepth.Of(28, 60)
+		pours, requests := map[policy.Reason]int{}, testkit.Depth(28, 60)
 		for n := range requests {
 			line := fmt.Sprintf(`{"type":"text","text":"x-anthropic-billing-header: turn %d of many"}`, max(known, n))
 			w.extra = `"system":[` + line + `,` + longSystem + marker + `}],`
@@ -176,7 +176,7 @@ func TestASharedSystemPromptIsNoEvidence(t *testing.T) {
 	w := newTwin(t, `"system":[`+longSystem+marker+`}],`, marker, sandbox.Options{})
 	other := []byte(fmt.Sprintf(`{"model":%q,"max_tokens":4000,"tools":[{"name":"Bash","input_schema":{"type":"object"}}],%s"messages":[{"role":"user","content":"Hello."}]}`, w.model, w.extra))
 	free := 0
-	requests := testdepth.Of(36, 60)
+	requests := testkit.Depth(36, 60)
 	for n := range requests {
 		for range 4 { // ten minutes pass
 			w.now.pass(150 * time.Second)
@@ -225,7 +225,7 @@ func TestBetaForAMillionTokens(t *testing.T) {
 	for _, betas := range [][]string{nil, {"claude-code-20250219", token.BetaMillion}} {
 		k := newDialogue(t, engine.Options{})
 		var err error
-		if k.engine, err = engine.New(k.store, engine.Options{NoEarlyPours: true, Timeouts: enginetest.Patient}); err != nil {
+		if k.engine, err = engine.New(k.store, engine.Options{NoEarlyPours: true, Timeouts: sandboxtest.Patient}); err != nil {
 			t.Fatal(err)
 		}
 		k.user("Do the work.")
@@ -267,8 +267,8 @@ func TestHiddenMarkersLeaveNoRoom(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newCoder(t, tt.extra, "")
 			pours := 0
-			for n := 1; n <= testdepth.Of(14, 30); n++ {
-				if n == testdepth.Of(9, 22) {
+			for n := 1; n <= testkit.Depth(14, 30); n++ {
+				if n == testkit.Depth(9, 22) {
 					c.now.pass(2 * time.Hour) // a pour at the latest now
 				}
 				c.step() // the sandbox refuses more than four, and the wrong order

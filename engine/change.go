@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine/internal/match"
 	"github.com/decantdev/decant/engine/internal/plan"
+	"github.com/decantdev/decant/internal/archive"
 	"github.com/decantdev/decant/internal/cost"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"

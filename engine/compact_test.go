@@ -11,13 +11,13 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/archive"
-	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/archive"
+	"github.com/decantdev/decant/internal/dialect/anthropic"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandbox"
 	"github.com/decantdev/decant/wire"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/fact"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/internal/summary"
-	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )

@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/logtest"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandboxtest"
+	"github.com/decantdev/decant/testing/testkit"
 	"github.com/decantdev/decant/wire"
 )
 
@@ -27,8 +27,8 @@ type team struct {
 func newTeam(t testing.TB, o engine.Options) *team {
 	t.Helper()
 	db := emptyStore(t)
-	o.Timeouts = enginetest.Patient
-	o.Logger = logtest.Strict(t)
+	o.Timeouts = sandboxtest.Patient
+	o.Logger = testkit.StrictLog(t)
 	w := &team{TB: t, store: db, options: o, session: "s"}
 	t.Cleanup(func() {
 		for _, e := range w.engines {

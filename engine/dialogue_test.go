@@ -10,13 +10,13 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/logtest"
+	"github.com/decantdev/decant/internal/dialect/anthropic"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // A dialogue is one conversation of a client with a model through an engine, without HTTP between them.
@@ -68,10 +68,10 @@ func (k *dialogue) start(o engine.Options) {
 		o.Catalog = catalog()
 	}
 	if o.Timeouts.Optional == 0 { // the machine may be busy
-		o.Timeouts = enginetest.Patient
+		o.Timeouts = sandboxtest.Patient
 	}
 	if o.Logger == nil {
-		o.Logger = logtest.Strict(k)
+		o.Logger = testkit.StrictLog(k)
 	}
 	var err error
 	if k.engine, err = engine.New(k.store, o); err != nil {

@@ -11,10 +11,10 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/testdepth"
-	"github.com/decantdev/decant/policy"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // The failure ladder (docs/INTERNALS.md, "The way of a request"): committed decisions are replayed and no new ones made, else
@@ -273,7 +273,7 @@ func TestDropBlock(t *testing.T) {
 	k.model, k.extra, k.tools = "claude-sonnet-5-5", `"thinking":{"type":"adaptive"},`, bashTool+","+memoryTool
 	k.user("Do the work.")
 	after := 0
-	for n := range testdepth.Of(25, 60) {
+	for n := range testkit.Depth(25, 60) {
 		status, answer := k.send()
 		if status != http.StatusOK {
 			t.Fatalf("status %d: %s", status, answer)

@@ -7,9 +7,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/logtest"
-	"github.com/decantdev/decant/internal/testdepth"
+	"github.com/decantdev/decant/testing/sandboxtest"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // Answers are archived behind the requests. A client that does not think in between, of whose text the
@@ -17,14 +16,14 @@ import (
 func TestRequestsInARowFitTheWindow(t *testing.T) {
 	const window = 7_000
 	db := emptyStore(t)
-	e, err := engine.New(db, engine.Options{Window: window, Preset: small(), Logger: logtest.Strict(t), Timeouts: enginetest.Patient})
+	e, err := engine.New(db, engine.Options{Window: window, Preset: small(), Logger: testkit.StrictLog(t), Timeouts: sandboxtest.Patient})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { e.Close() })
 	var ms strings.Builder
 	pours := 0
-	for n := range testdepth.Of(25, 60) {
+	for n := range testkit.Depth(25, 60) {
 		if n > 0 {
 			fmt.Fprintf(&ms, `,{"role":"assistant","content":"Done, %d."},`, n)
 		}

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine/internal/plan"
+	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"

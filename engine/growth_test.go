@@ -7,10 +7,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/growth"
-	"github.com/decantdev/decant/internal/logtest"
-	"github.com/decantdev/decant/internal/testdepth"
+	"github.com/decantdev/decant/testing/sandboxtest"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // many are requests with many things of a kind, as the messages of a body.
@@ -73,20 +71,20 @@ func TestWorkGrowsWithTheNumberOfThings(t *testing.T) {
 	more := []string{spoken("assistant", `"more"`), spoken("user", `"end"`)}
 	for i, c := range many {
 		t.Run(c.name+", new", func(t *testing.T) {
-			growth.Linear(t, testdepth.Of(c.quick, 256), func(n int) func() { return prepared(t, nil, append(c.messages(n), more...)) })
+			testkit.Linear(t, testkit.Depth(c.quick, 256), func(n int) func() { return prepared(t, nil, append(c.messages(n), more...)) })
 		})
-		if i > 0 && !testdepth.Full() { // each stores what it is about
+		if i > 0 && !testkit.Full() { // each stores what it is about
 			continue
 		}
 		t.Run(c.name+", known", func(t *testing.T) {
-			growth.Linear(t, testdepth.Of(64, 256), func(n int) func() {
+			testkit.Linear(t, testkit.Depth(64, 256), func(n int) func() {
 				first := append(c.messages(n), more...)
 				return prepared(t, first, append(first, more...))
 			})
 		})
 	}
 	t.Run("results that arrive", func(t *testing.T) {
-		growth.Linear(t, testdepth.Of(32, 128), func(n int) func() {
+		testkit.Linear(t, testkit.Depth(32, 128), func(n int) func() {
 			first := []string{spoken("user", `"q"`)}
 			return prepared(t, first, append(first, manyCalls(n)...))
 		})
@@ -96,7 +94,7 @@ func TestWorkGrowsWithTheNumberOfThings(t *testing.T) {
 // prepared returns what prepares a request, in a window that has room for all of it, after another one was answered.
 func prepared(t *testing.T, first, second []string) func() {
 	t.Helper()
-	e, err := engine.New(emptyStore(t), engine.Options{Timeouts: enginetest.Patient, Window: 100_000_000, NoEarlyPours: true, Logger: logtest.Strict(t)})
+	e, err := engine.New(emptyStore(t), engine.Options{Timeouts: sandboxtest.Patient, Window: 100_000_000, NoEarlyPours: true, Logger: testkit.StrictLog(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

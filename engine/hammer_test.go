@@ -10,11 +10,10 @@ import (
 
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/logtest"
-	"github.com/decantdev/decant/internal/testdepth"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // Requests that come one upon the other, many of them with a pour, while the answers to others are being
@@ -29,7 +28,7 @@ func TestNoAnswerIsGivenUpUnderLoad(t *testing.T) {
 	}
 	defer other.Close()
 	k.user("Do the work.")
-	least := testdepth.Of(60, 100)
+	least := testkit.Depth(60, 100)
 	requests, pours, sent := 0, 0, 0
 	var answers sync.WaitGroup
 	for ; requests < least || pours < least/20; requests++ { // how many are poured depends on when the answers come
@@ -96,7 +95,7 @@ const hammeredTokens = 5_000_000
 // hammered returns options with a budget.
 func hammered(t *testing.T) engine.Options {
 	return engine.Options{
-		Window: 200_000, Preset: small(), Timeouts: enginetest.Patient, Logger: logtest.Strict(t),
+		Window: 200_000, Preset: small(), Timeouts: sandboxtest.Patient, Logger: testkit.StrictLog(t),
 		Budgets: []budget.Budget{{Per: "conversation", Tokens: hammeredTokens}},
 	}
 }

@@ -16,10 +16,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/testdepth"
+	"github.com/decantdev/decant/internal/archive"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/testkit"
 	"github.com/decantdev/decant/wire"
 )
 
@@ -54,7 +54,7 @@ var modes = []mode{
 // plays runs generated histories with checks after each exchange.
 func plays(t *testing.T, checks ...func(*step)) {
 	t.Parallel()
-	for range testdepth.Of(3, 5) {
+	for range testkit.Depth(3, 5) {
 		rapid.Check(t, func(rt *rapid.T) {
 			w := newWorld(rt)
 			defer w.close()

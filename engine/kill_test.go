@@ -27,14 +27,13 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/logtest"
-	"github.com/decantdev/decant/internal/testdepth"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/internal/archive"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
+	"github.com/decantdev/decant/testing/testkit"
 	"github.com/decantdev/decant/transport"
 )
 
@@ -75,8 +74,8 @@ func gateway(path string) error {
 
 func killedOptions() engine.Options {
 	return engine.Options{
-		Window: worldWindow, Preset: small(), Timeouts: enginetest.Patient,
-		Logger: logtest.New(func(level slog.Level, line string) {
+		Window: worldWindow, Preset: small(), Timeouts: sandboxtest.Patient,
+		Logger: testkit.Log(func(level slog.Level, line string) {
 			if level >= slog.LevelError {
 				fmt.Fprintln(os.Stderr, "fault:", line)
 			}
@@ -136,7 +135,7 @@ type siege struct {
 // be in the store, every request that had left must leave as the same bytes from another engine on
 // the file, every original must be there, and the next request of every client must be accepted.
 func TestKill(t *testing.T) {
-	n := testdepth.Of(2, 40)
+	n := testkit.Depth(2, 40)
 	s := newSiege(t)
 	upstream := httptest.NewServer(s)
 	defer upstream.Close()

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decantdev/decant/dialect"
-	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/legal"
+	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/dialect/anthropic"
+	"github.com/decantdev/decant/internal/legal"
 	"github.com/decantdev/decant/provider"
 )
 

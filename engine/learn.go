@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine/internal/match"
 	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/internal/cost"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/provider"
 )
 

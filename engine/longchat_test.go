@@ -8,9 +8,9 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/testdepth"
-	"github.com/decantdev/decant/policy"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/internal/policy"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // Long chats that are compacted and pruned as they grow.
@@ -21,7 +21,7 @@ func TestLongSessionTriggersCompaction(t *testing.T) {
 	p.Trigger.Window, p.Trigger.Reserve = dialogueWindow, dialogueWindow/10
 	k := newDialogue(t, engine.Options{Preset: &p})
 	compacted := 0
-	for n := 1; n <= testdepth.Of(10, 30); n++ {
+	for n := 1; n <= testkit.Depth(10, 30); n++ {
 		k.user(fmt.Sprintf("Question %d: which orders are open?", n))
 		k.round(n, output(fmt.Sprintf("call_%d", n), 80))
 		k.mustSend()

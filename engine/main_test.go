@@ -8,7 +8,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/decantdev/decant/internal/testdepth"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // A generated history opens databases and talks to a whole sandbox; a few of them for each invariant are
@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(childPath); path != "" {
 		log.Fatal(gateway(path))
 	}
-	testdepth.Checks(1, 20)
+	testkit.Checks(1, 20)
 	debug.SetGCPercent(400) // most of what tests allocate is in use for the length of one request
 	goleak.VerifyTestMain(m)
 }

@@ -9,10 +9,10 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/cost"
-	"github.com/decantdev/decant/internal/cost/costtest"
-	"github.com/decantdev/decant/internal/testdepth"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/costtest"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/testkit"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
@@ -84,7 +84,7 @@ func TestAPourReadsWhatItLeavesAlone(t *testing.T) {
 	c := newCoder(t, `"system":[{"type":"text","text":"You work."`+marker+`},`+longSystem+marker+`}],`, marker)
 	var before []cost.Block
 	pours := 0
-	enough := testdepth.Of(3, 4)
+	enough := testkit.Depth(3, 4)
 	for pours < enough && c.n < 200 {
 		c.step()
 		blocks := c.blocks()
@@ -129,7 +129,7 @@ func TestMarkersOfOurs(t *testing.T) {
 				if c.n > 100 {
 					t.Fatal("100 requests without a pour")
 				}
-				if c.n == testdepth.Of(12, 100) {
+				if c.n == testkit.Depth(12, 100) {
 					c.now.pass(2 * time.Hour) // nothing is cached any more
 				}
 				c.step()

@@ -9,8 +9,8 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/cost"
-	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // played sends requests of a client and returns what the provider has counted for all of them, and what was booked.
@@ -80,7 +80,7 @@ func TestMarkersThatBringNothingEnd(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			n := testdepth.Of(25, 40)
+			n := testkit.Depth(25, 40)
 			system := `"system":"` + longWords + `",`
 			without, _ := played(t, system, "", engine.Adds{}, n, tt.before)
 			with, _ := played(t, system, "", engine.Adds{Markers: true}, n, tt.before)

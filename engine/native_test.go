@@ -13,13 +13,13 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/archive"
-	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/logtest"
+	"github.com/decantdev/decant/internal/archive"
+	"github.com/decantdev/decant/internal/dialect/anthropic"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/testkit"
 	"github.com/decantdev/decant/token"
 )
 
@@ -35,7 +35,7 @@ const keepAll = `{"type":"clear_thinking_20251015","keep":"all"}`
 
 func newBinder(t *testing.T, o engine.Options, s sandbox.Options) *binder {
 	b := &binder{}
-	o.Logger = logtest.New(func(level slog.Level, line string) {
+	o.Logger = testkit.Log(func(level slog.Level, line string) {
 		if level >= slog.LevelError {
 			t.Errorf("logged: %s", line)
 		}

@@ -8,15 +8,15 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/budget"
-	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/logtest"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/archive"
+	"github.com/decantdev/decant/internal/dialect/anthropic"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/testkit"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
@@ -200,7 +200,7 @@ func TestTheBudgetAtAPause(t *testing.T) {
 // provider does not take rules, and then it is not given any for a week.
 func TestAPauseWithoutASummary(t *testing.T) {
 	var said []string
-	logger := logtest.New(func(level slog.Level, line string) {
+	logger := testkit.Log(func(level slog.Level, line string) {
 		if said = append(said, line); level >= slog.LevelError {
 			t.Errorf("logged: %s", line)
 		}

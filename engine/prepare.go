@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/decantdev/decant/dialect"
-	"github.com/decantdev/decant/dialect/index"
 	"github.com/decantdev/decant/engine/internal/book"
 	"github.com/decantdev/decant/engine/internal/match"
 	"github.com/decantdev/decant/engine/internal/plan"
+	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/dialect/index"
 	"github.com/decantdev/decant/store"
 )
 

@@ -7,9 +7,9 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/internal/logtest"
+	"github.com/decantdev/decant/testing/sandboxtest"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // longRequest returns a request of so many rounds, about size bytes in all, with the cache marker at
@@ -66,7 +66,7 @@ func BenchmarkPrepare(b *testing.B) {
 
 func benchmarkPrepare(b *testing.B, kb, window int) {
 	db := emptyStore(b)
-	e, err := engine.New(db, engine.Options{Timeouts: enginetest.Patient, Window: window, NoEarlyPours: true, Logger: logtest.Strict(b)})
+	e, err := engine.New(db, engine.Options{Timeouts: sandboxtest.Patient, Window: window, NoEarlyPours: true, Logger: testkit.StrictLog(b)})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // planned reports whether the last pour of a dialogue took a plan that was made before it was due.
@@ -103,8 +103,8 @@ func TestOnePlanForManyRequests(t *testing.T) {
 // Where a preset counts the messages that stay, as many stay behind a checkpoint, and at most one more where a round would be cut: whatever
 // the size of results, and however near the pour was when the request before came.
 func TestAsManyMessagesStayAsThePresetSays(t *testing.T) {
-	for _, base := range testdepth.Of([]string{"orchestrator", "coding-session-50"}, []string{"orchestrator", "coding-session", "coding-session-50", "chat", "agent-loop", "night-watch"}) {
-		for _, hundreds := range testdepth.Of([]int{25, 60}, []int{10, 25, 60, 120}) {
+	for _, base := range testkit.Depth([]string{"orchestrator", "coding-session-50"}, []string{"orchestrator", "coding-session", "coding-session-50", "chat", "agent-loop", "night-watch"}) {
+		for _, hundreds := range testkit.Depth([]int{25, 60}, []int{10, 25, 60, 120}) {
 			t.Run(fmt.Sprintf("%s, results of %d characters", base, 100*hundreds), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					set, err := preset.Parse("counted", fmt.Appendf(nil, "name: counted\nabout: As small as a test.\nbase: %s\ntrigger: {tokens: 20000, messages: 0}\nsummary: {ahead: 10000}\n", base))

@@ -7,9 +7,9 @@ import (
 	"net/http"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine/internal/plan"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/policy"
 )
 
 // maxRecovers is how often a request is made anew after the provider refused it, and maxRethought how often for its

@@ -5,9 +5,9 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
-	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/preset"
 )
 

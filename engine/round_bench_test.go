@@ -6,8 +6,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/logtest"
+	"github.com/decantdev/decant/testing/sandboxtest"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // BenchmarkRound is a conversation that grows by one round with each request: what the client waits
@@ -16,7 +16,7 @@ func BenchmarkRound(b *testing.B) {
 	for _, kb := range []int{13, 106} {
 		b.Run(fmt.Sprintf("%dKB", kb), func(b *testing.B) {
 			db := emptyStore(b)
-			e, err := engine.New(db, engine.Options{Timeouts: enginetest.Patient, Logger: logtest.Strict(b)})
+			e, err := engine.New(db, engine.Options{Timeouts: sandboxtest.Patient, Logger: testkit.StrictLog(b)})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -7,9 +7,9 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
 	"github.com/decantdev/decant/wire"
 )
 

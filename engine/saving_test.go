@@ -11,10 +11,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/testdepth"
+	"github.com/decantdev/decant/internal/archive"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/testkit"
 	"github.com/decantdev/decant/token"
 )
 
@@ -172,7 +172,7 @@ func TestARewriteIsSharedByTheChangesBeforeIt(t *testing.T) {
 func TestSavingsOfAConversation(t *testing.T) {
 	c := newCoder(t, `"system":[`+longSystem+marker+`}],`, marker)
 	pours := 0
-	for c.n < testdepth.Of(80, 120) {
+	for c.n < testkit.Depth(80, 120) {
 		c.step()
 		if c.last.Report.Reason != "" {
 			pours++
@@ -221,7 +221,7 @@ func TestUndoneDecisionsKeepWhatTheySaved(t *testing.T) {
 		}
 		return got
 	}
-	for c.n < testdepth.Of(60, 90) {
+	for c.n < testkit.Depth(60, 90) {
 		c.step()
 	}
 	before := savings()

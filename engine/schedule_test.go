@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/policy"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/internal/policy"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 func TestDue(t *testing.T) {

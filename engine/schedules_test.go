@@ -14,11 +14,10 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/logtest"
-	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/testing/sandboxtest"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // A schedule is a generated history of a parent and its delegates, whose requests cross each other: they
@@ -53,7 +52,7 @@ func TestDelegatesKeepTheirViews(t *testing.T) {
 	t.Parallel()
 	db := emptyStore(t)
 	runs, pours, forks := 0, 0, 0
-	for range testdepth.Of(10, 15) {
+	for range testkit.Depth(10, 15) {
 		rapid.Check(t, func(rt *rapid.T) {
 			runs++
 			s := &schedule{T: rt, db: db, session: fmt.Sprint("run ", runs), clock: newClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))}
@@ -74,8 +73,8 @@ func (s *schedule) start() {
 	early := rapid.Bool().Draw(s.T, "early pours")
 	for range 2 {
 		e, err := engine.New(s.db, engine.Options{
-			Window: 12_000, NoEarlyPours: !early, Timeouts: enginetest.Patient, ArchiveDelay: lag,
-			Now: s.clock.Now, Logger: logtest.Strict(s),
+			Window: 12_000, NoEarlyPours: !early, Timeouts: sandboxtest.Patient, ArchiveDelay: lag,
+			Now: s.clock.Now, Logger: testkit.StrictLog(s),
 		})
 		if err != nil {
 			s.Fatal(err)

@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // serverTools are tools that the provider runs, by the type of their calls, and the type of their results.
@@ -161,7 +161,7 @@ func TestServedCallsStayWithTheirResults(t *testing.T) {
 		if rapid.Bool().Draw(rt, "unbound") {
 			s.extra = "" // no thinking that could be bound
 		}
-		for n := range rapid.IntRange(12, testdepth.Of(24, 40)).Draw(rt, "requests") {
+		for n := range rapid.IntRange(12, testkit.Depth(24, 40)).Draw(rt, "requests") {
 			s.next(n)
 			if s.last.Report.Reason != "" {
 				poured++

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/testing/sandbox"
 	"github.com/decantdev/decant/token"
 )
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/store"
 )
 

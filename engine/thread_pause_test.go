@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/testdepth"
-	"github.com/decantdev/decant/policy"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/internal/dialect/anthropic"
+	"github.com/decantdev/decant/internal/policy"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/testkit"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
@@ -26,7 +26,7 @@ func TestAThreadGoesOnBehindAPause(t *testing.T) {
 		return decant.Message{Role: r, Blocks: []decant.Block{{Kind: decant.KindText, Content: decant.Text(s)}}}
 	}
 	pauses := 0
-	for n := range testdepth.Of(9, 14) {
+	for n := range testkit.Depth(9, 14) {
 		th.Append(text(decant.RoleUser, fmt.Sprintf("Part %d.\n%s", n, bulky(fmt.Sprint(n), 6_800))))
 		view, report, err := th.View(t.Context())
 		if err != nil || report.Fault != nil {

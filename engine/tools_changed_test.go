@@ -9,8 +9,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/policy"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/internal/policy"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 const (

@@ -16,13 +16,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/logtest"
+	"github.com/decantdev/decant/internal/archive"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/testing/sandboxtest"
+	"github.com/decantdev/decant/testing/testkit"
 	"github.com/decantdev/decant/wire"
 )
 
@@ -42,7 +42,7 @@ const fixedPart = `"system":[{"type":"text","text":"Be brief.","cache_control":{
 func kept(t *testing.T) (*sqlite.DB, store.Key) {
 	t.Helper()
 	db := emptyStore(t)
-	e, err := engine.New(db, engine.Options{Timeouts: enginetest.Patient, Logger: logtest.Strict(t)})
+	e, err := engine.New(db, engine.Options{Timeouts: sandboxtest.Patient, Logger: testkit.StrictLog(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/testdepth"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/testkit"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
@@ -68,7 +68,7 @@ func TestSessionsNeverConfused(t *testing.T) {
 
 // Calls and results stay together however often the conversation is poured.
 func TestPairsSurviveSixtyPours(t *testing.T) {
-	most := testdepth.Of(6, 60)
+	most := testkit.Depth(6, 60)
 	for _, m := range modes {
 		t.Run(m.model+m.thinking, func(t *testing.T) {
 			t.Parallel()
@@ -113,7 +113,7 @@ func TestSystemMessagesKeepTheirPlace(t *testing.T) {
 			k.user("Do the work.")
 			k.ms = append(k.ms, `{"role":"system","content":`+quote(strings.Repeat("Mind the rules of this project. ", 200))+`}`)
 			pours := 0
-			for n := range testdepth.Of(15, 60) {
+			for n := range testkit.Depth(15, 60) {
 				status, answer := k.send()
 				if status != http.StatusOK {
 					t.Fatalf("request %d, after %d pours: status %d: %s", n, pours, status, answer)
@@ -126,7 +126,7 @@ func TestSystemMessagesKeepTheirPlace(t *testing.T) {
 					k.ms = append(k.ms, fmt.Sprintf(`{"role":"system","content":"Reminder %d."}`, n))
 				}
 			}
-			if pours < testdepth.Of(1, 2) {
+			if pours < testkit.Depth(1, 2) {
 				t.Errorf("%d pours", pours)
 			}
 		})
@@ -182,7 +182,7 @@ func TestUsageNotCountedTwice(t *testing.T) {
 func TestInFlightCallsNotCut(t *testing.T) {
 	k := newDialogue(t, engine.Options{})
 	k.user("Do the work.")
-	for n := 1; n < testdepth.Of(16, 40); n++ {
+	for n := 1; n < testkit.Depth(16, 40); n++ {
 		k.round(n, output(fmt.Sprintf("call_%d", n), 20))
 		k.mustSend()
 		view := parse(t, k.last.Body)
@@ -206,7 +206,7 @@ func TestQueuedMessagesNotLost(t *testing.T) {
 			}
 			k.user("Do the work.")
 			pours := 0
-			for n := 1; n < testdepth.Of(16, 40); n++ {
+			for n := 1; n < testkit.Depth(16, 40); n++ {
 				k.round(n, output(fmt.Sprintf("call_%d", n), 20))
 				last := &k.ms[len(k.ms)-1]
 				words := fmt.Sprintf("By the way: use port %d from now on.", 7000+n)
@@ -252,7 +252,7 @@ func TestSignedThinkingUntouched(t *testing.T) {
 			k := newDialogue(t, engine.Options{})
 			k.model, k.extra = m.model, `"thinking":`+m.thinking+","
 			k.user("Do the work.")
-			for n := range testdepth.Of(15, 40) {
+			for n := range testkit.Depth(15, 40) {
 				status, answer := k.send()
 				if status != http.StatusOK {
 					t.Fatalf("status %d: %s", status, answer)

@@ -6,8 +6,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // What observing says a conversation would have come to is what it comes to when the same requests are
@@ -18,7 +18,7 @@ func TestATrialComesToWhatManagingDoes(t *testing.T) {
 		c := newCoder(t, system, marker)
 		options := engine.Options{Window: 400_000, Now: c.now.Now, Mode: mode}
 		c.start(options)
-		for c.n < testdepth.Of(45, 90) {
+		for c.n < testkit.Depth(45, 90) {
 			c.step()
 			if p := c.last.Report.Planned; p != nil && p.Reason != "" || c.last.Report.Reason != "" {
 				pours++
@@ -38,7 +38,7 @@ func TestATrialComesToWhatManagingDoes(t *testing.T) {
 		return ts[0], pours, requests
 	}
 	managed, pours, _ := run(engine.Manage, false)
-	if pours < testdepth.Of(1, 3) || managed.Trials.Calls != 0 {
+	if pours < testkit.Depth(1, 3) || managed.Trials.Calls != 0 {
 		t.Fatalf("%d pours, %+v observed", pours, managed.Trials)
 	}
 	for _, restart := range []bool{false, true} { // what was planned is in the store

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/decantdev/decant/dialect"
-	"github.com/decantdev/decant/dialect/index"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/batch"
+	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/dialect/index"
 	"github.com/decantdev/decant/store"
 )
 

@@ -13,12 +13,12 @@ import (
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/owncalls"
-	"github.com/decantdev/decant/internal/testdepth"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // A resting is a dialogue with pauses, in a bubble, whose engine keeps the sandbox's cache warm by real own calls.
@@ -108,7 +108,7 @@ func breaks(n int, pause time.Duration) (out []time.Duration) {
 // With pauses that are longer than the cache keeps anything, and not much longer, a conversation costs less when it is kept
 // warm; and whatever the pauses are, not more than a fiftieth more than without. Every call is booked with its purpose.
 func TestARestingConversationIsKeptWarm(t *testing.T) {
-	n := testdepth.Of(4, 8)
+	n := testkit.Depth(4, 8)
 	for _, tt := range []struct {
 		name   string
 		early  bool
@@ -178,7 +178,7 @@ func TestOnlyWhatIsNoPromptDiffersInACallThatKeepsWarm(t *testing.T) {
 			k.read(20 * time.Second)
 			poured = k.last.Report.Reason == policy.Necessary
 		}
-		for range testdepth.Of(10, 40) {
+		for range testkit.Depth(10, 40) {
 			k.read(20 * time.Second)
 		}
 		k.read(20 * time.Minute)

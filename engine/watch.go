@@ -5,7 +5,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 )

@@ -9,9 +9,9 @@ import (
 
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/provider"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 // An onlooker keeps what it is told.

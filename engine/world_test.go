@@ -20,14 +20,14 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
+	"github.com/decantdev/decant/testing/testkit"
 	"github.com/decantdev/decant/transport"
 )
 
@@ -171,7 +171,7 @@ func (w *world) start() {
 }
 
 func (w *world) newEngine() *engine.Engine {
-	o := engine.Options{Catalog: catalog(), Preset: cmp.Or(w.preset, small()), Window: w.window, NoEarlyPours: !w.early, Adds: engine.Adds{DropBlock: w.drop}, Timeouts: enginetest.Patient, Logger: logtest.Strict(w.t)}
+	o := engine.Options{Catalog: catalog(), Preset: cmp.Or(w.preset, small()), Window: w.window, NoEarlyPours: !w.early, Adds: engine.Adds{DropBlock: w.drop}, Timeouts: sandboxtest.Patient, Logger: testkit.StrictLog(w.t)}
 	if w.asks {
 		o.Models.Asker = &inquirer{post: w.ask}
 	}

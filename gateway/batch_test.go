@@ -13,8 +13,8 @@ import (
 
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/gateway"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 // batchOf is a batch of n questions, each with room for an answer of 1,000 tokens.

@@ -18,8 +18,8 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
-	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // instant is an upstream that answers at once.
@@ -67,7 +67,7 @@ func managed(tb testing.TB, upstream string, eo engine.Options) string {
 		tb.Fatal(err)
 	}
 	if eo.Logger == nil {
-		eo.Logger = logtest.Strict(tb)
+		eo.Logger = testkit.StrictLog(tb)
 	}
 	patient(&eo)
 	e, err := engine.New(db, eo)

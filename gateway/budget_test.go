@@ -19,11 +19,11 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/logtest"
-	"github.com/decantdev/decant/internal/recorded"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/recorded"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
+	"github.com/decantdev/decant/testing/testkit"
 	"github.com/decantdev/decant/wire"
 )
 
@@ -54,8 +54,8 @@ func newTill(t *testing.T, upstream http.Handler, o gateway.Options, budgets ...
 	t.Helper()
 	x := &till{}
 	x.world = newWorld(t, upstream, o, engine.Options{
-		Budgets: budgets, Timeouts: enginetest.Patient, Now: func() time.Time { return noon },
-		Logger: logtest.New(func(level slog.Level, line string) {
+		Budgets: budgets, Timeouts: sandboxtest.Patient, Now: func() time.Time { return noon },
+		Logger: testkit.Log(func(level slog.Level, line string) {
 			if level >= slog.LevelError {
 				t.Errorf("logged: %s", line)
 			}

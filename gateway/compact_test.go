@@ -14,8 +14,8 @@ import (
 	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 // A later is the ledger of a world that is not there yet.

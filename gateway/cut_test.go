@@ -11,8 +11,8 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/gateway"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 // A client that reads an answer and leaves before its end, where the usage stands, gets nothing for nothing: what it

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/decantdev/decant/dialect"
-	"github.com/decantdev/decant/dialect/index"
-	"github.com/decantdev/decant/dialect/openai"
+	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/dialect/index"
+	"github.com/decantdev/decant/internal/dialect/openai"
 )
 
 // A refusal says why a request may not pass, no matter who sends it.

@@ -13,7 +13,7 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 // dialog writes bytes to the gateway and returns its first answer, with the body read.

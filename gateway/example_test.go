@@ -17,8 +17,8 @@ import (
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 // A gateway stands in front of an API. An agent uses it by changing one base URL.

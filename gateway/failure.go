@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"syscall"
 
-	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/transport"
 )
 

@@ -17,11 +17,11 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
-	"github.com/decantdev/decant/internal/testdepth"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // work lets the official client work on a task: each call of a tool gets lines of output, 6 KB.
@@ -83,10 +83,10 @@ func ask(t *testing.T, c anthropic.Client, p anthropic.MessageNewParams, stream 
 func TestOfficialClientWorksPastTheWindow(t *testing.T) {
 	for _, stream := range []bool{false, true} {
 		t.Run(fmt.Sprintf("Stream=%t", stream), func(t *testing.T) {
-			window := testdepth.Of(26_000, 40_000)
+			window := testkit.Depth(26_000, 40_000)
 			up := strict(sandbox.Options{Window: window, Model: &sandbox.Rules{Calls: 1000}})
 			w := newWorld(t, up, gateway.Options{}, engine.Options{Window: window, NoEarlyPours: true})
-			work(t, w.sdk(), stream, testdepth.Of(28, 40))
+			work(t, w.sdk(), stream, testkit.Depth(28, 40))
 			for _, e := range up.Log.Refused() {
 				t.Errorf("request %d refused: %s", e.Number, e.Error)
 			}
@@ -113,7 +113,7 @@ func TestTokensLeftOutAreOneFigure(t *testing.T) {
 	const window = 24_000
 	up := strict(sandbox.Options{Window: window, Model: &sandbox.Rules{Calls: 1000}})
 	w := newWorld(t, up, gateway.Options{}, engine.Options{Window: window})
-	work(t, w.sdk(), false, testdepth.Of(32, 50))
+	work(t, w.sdk(), false, testkit.Depth(32, 50))
 	_, metrics := get(t, w, "/metrics")
 	w.engine.Close()
 	cs, err := w.store.Conversations(t.Context(), store.Filter{})

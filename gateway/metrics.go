@@ -14,7 +14,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/policy"
 )
 
 // metrics are the gateway's numbers. Every label has few values, whatever clients send.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/transport"
 )
 

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/decantdev/decant/dialect"
-	"github.com/decantdev/decant/dialect/index"
+	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/dialect/index"
 )
 
 // show shows the metrics to clients that may see them. They are sums over all tenants, so a tenant's key is not

@@ -11,8 +11,8 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
-	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // endless is a reader of n bytes that takes no memory.
@@ -48,7 +48,7 @@ func heap() int64 {
 
 // A large file or batch passes without being kept; so does one whose length is not known before.
 func TestLargeBodiesPassWithoutBeingKept(t *testing.T) {
-	size := testdepth.Of[int64](32, 256) << 20
+	size := testkit.Depth[int64](32, 256) << 20
 	var got int64
 	w := newWorld(t, sink(&got), gateway.Options{}, engine.Options{})
 	for _, known := range []bool{true, false} {
@@ -80,7 +80,7 @@ func TestLargeBodiesPassWithoutBeingKept(t *testing.T) {
 // kept. Of a body whose length is not said as much is read as could be managed.
 func TestTooLargeBodiesOfMessagesPassWithoutBeingKept(t *testing.T) {
 	const limit = 1 << 20
-	size := testdepth.Of[int64](32, 256) << 20
+	size := testkit.Depth[int64](32, 256) << 20
 	head, tail := strings.TrimSuffix(hello, `Hello."}]}`), `"}]}`
 	var got int64
 	w := newWorld(t, sink(&got), gateway.Options{MaxBody: limit}, engine.Options{})
@@ -123,7 +123,7 @@ func TestTooLargeBodiesOfMessagesPassWithoutBeingKept(t *testing.T) {
 
 // A thousand agents, two hundred at quick depth, wait for their answers, each with 100 KB of history.
 func TestThousandOpenStreams(t *testing.T) {
-	streams := testdepth.Of(100, 1000)
+	streams := testkit.Depth(100, 1000)
 	limit := int64(streams) * 400 << 10
 	release := make(chan struct{})
 	up := handler(func(w http.ResponseWriter, r *http.Request) {

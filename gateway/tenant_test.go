@@ -9,8 +9,8 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/gateway/keyring"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 const (

@@ -13,8 +13,8 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/gateway/tracing"
-	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/testing/sandboxtest"
 )
 
 // answering is an upstream without a network.
@@ -57,7 +57,7 @@ func BenchmarkTracing(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer db.Close()
-			if o.Engine, err = engine.New(o.Tracing.Store(db), engine.Options{ArchiveDelay: time.Hour, Timeouts: enginetest.Patient}); err != nil {
+			if o.Engine, err = engine.New(o.Tracing.Store(db), engine.Options{ArchiveDelay: time.Hour, Timeouts: sandboxtest.Patient}); err != nil {
 				b.Fatal(err)
 			}
 			defer o.Engine.Close()

@@ -19,9 +19,9 @@ import (
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/gateway/tracing"
-	"github.com/decantdev/decant/internal/otlptest"
-	"github.com/decantdev/decant/internal/testdepth"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/otlptest"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // A traced world is one whose gateway sends traces to a collector.
@@ -295,7 +295,7 @@ func TestTenantsAreNamedOnlyIfAsked(t *testing.T) {
 func TestPoursAndRecoveries(t *testing.T) {
 	up := strict(sandbox.Options{Window: 40_000, Model: &sandbox.Rules{Calls: 1000}})
 	w := newTracedWorld(t, up, gateway.Options{}, engine.Options{NoEarlyPours: true}, tracing.Options{}) // it takes the window for larger
-	work(t, w.sdk(), true, testdepth.Of(26, 40))
+	work(t, w.sdk(), true, testkit.Depth(26, 40))
 	w.flush()
 	refused := len(up.Log.Refused())
 	poured, again := 0, 0

@@ -20,8 +20,8 @@ import (
 	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 // A calledWith notes with which credential each call that keeps a cache warm is made: it is answered with nothing.

@@ -18,9 +18,9 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -91,7 +91,7 @@ func worldAt(t testing.TB, upstream string, o gateway.Options, eo engine.Options
 // patient gives an engine the time that it needs on a busy machine, unless the test is about time.
 func patient(o *engine.Options) {
 	if o.Timeouts.Optional == 0 {
-		o.Timeouts = enginetest.Patient
+		o.Timeouts = sandboxtest.Patient
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/explain"
+	"github.com/decantdev/decant/internal/humanize"
 )
 
 //go:embed *.yaml
@@ -281,7 +281,7 @@ func Parse(file string, data []byte) (*Preset, error) {
 func decode(file string, data []byte, p *Preset) error {
 	dec := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict())
 	if err := dec.Decode(p); err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("preset %s: %s", file, explain.YAML(err, true))
+		return fmt.Errorf("preset %s: %s", file, humanize.YAMLError(err, true))
 	}
 	return nil
 }

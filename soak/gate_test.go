@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/decantdev/decant/internal/eventually"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // A gate is a gateway that runs as its users run it.
@@ -170,7 +170,7 @@ func (g *gate) addKey(name string, limits ...string) *tenant {
 
 // knows waits until the gateway has noticed a key.
 func (g *gate) knows(who *tenant) {
-	eventually.True(g.t, "the gateway notices the key of "+who.name, func() bool {
+	testkit.Eventually(g.t, "the gateway notices the key of "+who.name, func() bool {
 		r, err := http.NewRequest(http.MethodGet, g.base+"/v1/models", nil)
 		if err != nil {
 			g.t.Fatal(err)

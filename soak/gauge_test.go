@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/decantdev/decant/internal/eventually"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // A sample is what the process holds at one moment.
@@ -117,7 +117,7 @@ func (s *soak) idle(enough func(*sample) bool) sample {
 	s.up.srv.CloseClientConnections()
 	http.DefaultClient.CloseIdleConnections()
 	best := s.sample()
-	for begin, n := time.Now(), 0; n < 20 || !enough(&best) && time.Since(begin) < eventually.Patience; n++ {
+	for begin, n := time.Now(), 0; n < 20 || !enough(&best) && time.Since(begin) < testkit.Patience; n++ {
 		time.Sleep(500 * time.Millisecond)
 		x := s.sample()
 		best.files, best.routines = min(best.files, x.files), min(best.routines, x.routines)

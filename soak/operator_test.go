@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/decantdev/decant/internal/eventually"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // An operator works at the command line while the gateway serves.
@@ -115,7 +115,7 @@ func (o *operator) invite() {
 // becomes asks until a tenant's requests have a status.
 func (o *operator) becomes(who *tenant, status int) bool {
 	hello := []byte(`{"model":"claude-sonnet-4-5","max_tokens":10,"messages":[{"role":"user","content":"Hello."}]}`)
-	for begin := time.Now(); time.Since(begin) < eventually.Patience; time.Sleep(200 * time.Millisecond) {
+	for begin := time.Now(); time.Since(begin) < testkit.Patience; time.Sleep(200 * time.Millisecond) {
 		q := &question{method: http.MethodPost, path: "/v1/messages", body: hello, who: who}
 		got := o.guest.ask(q)
 		o.s.tally.add(q, got)

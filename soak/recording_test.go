@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/recorded"
+	"github.com/decantdev/decant/testing/recorded"
 	"github.com/decantdev/decant/wire"
 )
 

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/decantdev/decant/internal/testdepth"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // lasts is how long the soak is to take; 0: as long as the depth says.
@@ -42,13 +42,13 @@ const window = 60_000
 func TestSoak(t *testing.T) {
 	length := *lasts
 	if length == 0 {
-		testdepth.NeedFull(t, "a gateway that is used for long by many loses nothing, and holds on to nothing; -soak 2m runs it for two minutes")
+		testkit.NeedFull(t, "a gateway that is used for long by many loses nothing, and holds on to nothing; -soak 2m runs it for two minutes")
 		length = 15 * time.Minute
 	}
 	if length < 20*time.Second {
 		t.Fatalf("-soak %v: want at least 20s", length)
 	}
-	s := &soak{t: t, dir: workplace(t), race: testdepth.Full()}
+	s := &soak{t: t, dir: workplace(t), race: testkit.Full()}
 	s.recordings = readRecordings(t)
 	s.up = newUpstream(t)
 	s.gate = startGate(t, s.dir, s.up.url, s.race)

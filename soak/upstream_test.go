@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 // faultHeader asks the upstream for a fault: its kind, and after how many events. A client knows so what its answer

@@ -8,8 +8,8 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/summarize"
+	"github.com/decantdev/decant/testing/sandbox"
 	"github.com/decantdev/decant/token"
 )
 

@@ -8,14 +8,14 @@ import (
 	"unicode"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/find"
+	"github.com/decantdev/decant/internal/fact"
 	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // known is what messages say, in the forms in which it is searched. It may be searched by several goroutines at once.
 type known struct {
 	mu        sync.Mutex // of text, which learns while it is searched
-	text      *find.Text
+	text      *fact.Index
 	low       string // in small letters
 	ungrouped string // with the signs between digits left out
 	entries   []entry
@@ -24,7 +24,7 @@ type known struct {
 }
 
 func newKnown(text string, es []entry) *known {
-	k := &known{text: find.In(text), low: strings.ToLower(text), ungrouped: ungrouped(text), entries: es, unsaid: map[int]bool{}}
+	k := &known{text: fact.IndexOf(text), low: strings.ToLower(text), ungrouped: ungrouped(text), entries: es, unsaid: map[int]bool{}}
 	for i := range es {
 		k.unsaid[es[i].number] = es[i].role != decant.RoleAssistant && !slices.ContainsFunc(es[i].parts, func(p part) bool { return p.said })
 	}

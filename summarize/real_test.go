@@ -7,11 +7,11 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/recall"
-	"github.com/decantdev/decant/internal/recorded"
 	"github.com/decantdev/decant/internal/secret"
-	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/recorded"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/testkit"
 	"github.com/decantdev/decant/token"
 )
 
@@ -34,7 +34,7 @@ func clerk(ctx context.Context, _ int, r *provider.Request) (*provider.Answer, e
 // Recorded sessions of real agents, by models with windows of all sizes: every call fits, nothing secret is in it, a model that
 // quotes is believed, and the record is within its room.
 func TestRecordedSessions(t *testing.T) {
-	codex := testdepth.Of([]int{200_000}, []int{32_000, 200_000})
+	codex := testkit.Depth([]int{200_000}, []int{32_000, 200_000})
 	for name, windows := range map[string][]int{recorded.Claude: {32_000}, recorded.Codex: codex} {
 		ms := recorded.Session(t, name).Conversation.Messages
 		for _, window := range windows {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/token"

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/dialect/anthropic"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/token"
 )

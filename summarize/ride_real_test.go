@@ -13,8 +13,8 @@ import (
 	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/summarize"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 // scribe writes the record of talk.

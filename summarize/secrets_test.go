@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/summarize"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // kindsOfSecrets are credentials with what stands around them, the value as %s; drawn returns one of so many letters. They are
@@ -94,7 +94,7 @@ func TestNoSecretLeaves(t *testing.T) {
 		}
 		return &provider.Answer{Text: "# Goal\nm1 The user wants to go on.\n# State\n" + "m2 " + strings.Join(told, "\nm2 "), Stop: "end_turn"}, nil
 	}}
-	s, err := summarize.New(summarize.Options{Asker: a, Model: summarize.Always("claude-haiku-4-5"), Logger: logtest.New(func(_ slog.Level, line string) {
+	s, err := summarize.New(summarize.Options{Asker: a, Model: summarize.Always("claude-haiku-4-5"), Logger: testkit.Log(func(_ slog.Level, line string) {
 		mu.Lock()
 		defer mu.Unlock()
 		logged.WriteString(line + "\n")

@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/dialect/anthropic"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/internal/summary"
 	"github.com/decantdev/decant/provider"

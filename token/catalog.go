@@ -14,7 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/decantdev/decant/internal/explain"
+	"github.com/decantdev/decant/internal/humanize"
 )
 
 //go:embed models.json
@@ -41,7 +41,7 @@ func (c *Catalog) AsOf() time.Time { return c.asOf }
 func (c *Catalog) Add(src []byte) (*Catalog, error) {
 	var f catalogFile
 	if err := json.Unmarshal(src, &f); err != nil {
-		return nil, fmt.Errorf("read model catalogue: %w", explain.JSON(err))
+		return nil, fmt.Errorf("read model catalogue: %w", humanize.JSONError(err))
 	}
 	out := &Catalog{models: map[string]Model{}, dated: map[string]string{}, asOf: c.asOf}
 	if err := day(f.AsOf, &out.asOf); err != nil {

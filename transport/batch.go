@@ -10,8 +10,8 @@ import (
 	"net/http"
 	"sync/atomic"
 
-	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/internal/batch"
+	"github.com/decantdev/decant/internal/dialect"
 )
 
 // batch sends a batch on, as it came, for which a budget has room.

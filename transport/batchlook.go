@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/internal/batch"
+	"github.com/decantdev/decant/internal/dialect"
 )
 
 // follow sends a request on that looks at a batch. When the batch is booked and the answer says what it came to, that

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/budget"
-	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/dialect"
 )
 
 // An exchange is one request for messages, or for their size, with its answers.

@@ -13,8 +13,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/testdepth"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // packed returns a text in an encoding.
@@ -95,7 +95,7 @@ func TestUnpackedBodiesHaveTheLimitOfOthers(t *testing.T) {
 		}
 		return strings.NewReader(strings.Replace(hello, "Hello.", b.String(), 1))
 	}
-	mb := testdepth.Of(1<<18, 1<<20)
+	mb := testkit.Depth(1<<18, 1<<20)
 	for size, want := range map[int]bool{9 * mb: true, 13 * mb: false} {
 		b, managed := &base{}, false
 		done := func(*http.Request, *engine.Prepared, engine.Response) { managed = true }

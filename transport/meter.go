@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/internal/dialect"
 )
 
 // budgeted reports whether a budget limits what a request may spend.

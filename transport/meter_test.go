@@ -8,7 +8,7 @@ import (
 
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 // spent is a budget that nothing fits.

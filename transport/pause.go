@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/internal/sse"
 )
 

@@ -12,10 +12,10 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // watched returns the preset night-watch, pruning as said.
@@ -27,7 +27,7 @@ func watched(t *testing.T, p preset.Prune) *preset.Preset {
 	}
 	out := *set
 	out.Prune = p
-	out.Summary.Ahead = testdepth.Of(-1, set.Summary.Ahead) // quick plans nothing ahead, which takes most of the time
+	out.Summary.Ahead = testkit.Depth(-1, set.Summary.Ahead) // quick plans nothing ahead, which takes most of the time
 	return &out
 }
 
@@ -63,7 +63,7 @@ func wordy(kb int) func(int) string {
 // block nor the pause, the block comes back byte for byte, nothing is refused, and all passes are in the
 // ledger.
 func TestThresholdCompactionIsTheGateways(t *testing.T) {
-	output := testdepth.Of(wordy, listing)
+	output := testkit.Depth(wordy, listing)
 	for _, c := range []struct {
 		name     string
 		model    string
@@ -80,7 +80,7 @@ func TestThresholdCompactionIsTheGateways(t *testing.T) {
 	} {
 		for _, stream := range []bool{false, true} {
 			for _, prune := range []preset.Prune{preset.PruneAtPours, preset.PruneEveryRequest} {
-				if !testdepth.Full() && stream != (prune == preset.PruneEveryRequest) {
+				if !testkit.Full() && stream != (prune == preset.PruneEveryRequest) {
 					continue // quick has each with the one or the other
 				}
 				t.Run(fmt.Sprintf("%s/Stream=%t/%s", c.name, stream, prune), func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestThresholdCompactionIsTheGateways(t *testing.T) {
 					if c.large > 0 {
 						a.output = output(1)
 					}
-					calls := testdepth.Of(7, 10)
+					calls := testkit.Depth(7, 10)
 					for n := 0; a.calls < calls; n++ {
 						if err := a.say(t.Context(), fmt.Sprintf("Do part %d of the work.\n", n+1)+output(c.large)(n), calls-a.calls); err != nil {
 							t.Fatal(err)

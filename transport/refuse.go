@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/internal/dialect"
 )
 
 // Headers that distinguish Decant's own answers from the provider's.

@@ -13,12 +13,11 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/logtest"
-	"github.com/decantdev/decant/internal/testdepth"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // A world is a sandbox, a store and an engine between them.
@@ -41,9 +40,9 @@ func newWorld(t testing.TB, so sandbox.Options, eo engine.Options) *world {
 		t.Fatal(err)
 	}
 	w.store = db
-	eo.Timeouts = enginetest.Patient
+	eo.Timeouts = sandboxtest.Patient
 	if eo.Logger == nil {
-		eo.Logger = logtest.Strict(t)
+		eo.Logger = testkit.StrictLog(t)
 	}
 	w.engine, err = engine.New(db, eo)
 	if err != nil {
@@ -171,7 +170,7 @@ func off() anthropic.ThinkingConfigParamUnion { return anthropic.ThinkingConfigP
 // turn boundaries and within long open rounds.
 func TestOfficialClientIsNeverRefused(t *testing.T) {
 	calls, least, most := 60, 4, 8 // pours
-	if !testdepth.Full() {
+	if !testkit.Full() {
 		calls, least, most = 26, 1, 4
 	}
 	for i, c := range []struct {
@@ -190,7 +189,7 @@ func TestOfficialClientIsNeverRefused(t *testing.T) {
 		{"Bound/OpenRound", "claude-sonnet-5-5", adaptive(), 1000},
 	} {
 		for _, stream := range []bool{false, true} {
-			if !testdepth.Full() && stream != (i%4 == 1 || i%4 == 2) {
+			if !testkit.Full() && stream != (i%4 == 1 || i%4 == 2) {
 				continue // quick has each mode of thinking with and without a stream, and so turns and open rounds
 			}
 			t.Run(fmt.Sprintf("%s/Stream=%t", c.name, stream), func(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/internal/sse"
 )
 

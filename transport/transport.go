@@ -22,9 +22,9 @@ import (
 	"sync/atomic"
 
 	"github.com/decantdev/decant/budget"
-	"github.com/decantdev/decant/dialect"
-	"github.com/decantdev/decant/dialect/index"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/dialect/index"
 	"github.com/decantdev/decant/preset"
 )
 

@@ -16,10 +16,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/eventually"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 const hello = `{"model":"claude-sonnet-4-5","max_tokens":100,"messages":[{"role":"user","content":"Hello."}]}`
@@ -251,7 +251,7 @@ func TestAbortCancelsUpstream(t *testing.T) {
 		t.Errorf("the stream ended with %v, want the cancellation", err)
 	}
 	res.Body.Close()
-	eventually.Received(t, "the provider ends its work for a client that is gone", gone)
+	testkit.Received(t, "the provider ends its work for a client that is gone", gone)
 	if got := w.requests(t)[0]; got.Usage.Input != 7 || got.Usage.Output != 0 || !got.Answer.IsZero() {
 		t.Errorf("an answer that broke off is kept as %+v", got)
 	}

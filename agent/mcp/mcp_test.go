@@ -15,9 +15,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/decantdev/decant/agent"
-	"github.com/decantdev/decant/agent/agenttest"
 	"github.com/decantdev/decant/agent/mcp"
-	"github.com/decantdev/decant/internal/eventually"
+	"github.com/decantdev/decant/testing/agenttest"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // process is a server in a process of its own.
@@ -238,7 +238,7 @@ func TestTheListChanges(t *testing.T) {
 	if _, err := call(t, s, "mcp__web__grow", `{}`); err != nil {
 		t.Fatal(err)
 	}
-	eventually.True(t, "the list has changed", s.Changed) // it is told of beside the answer
+	testkit.Eventually(t, "the list has changed", s.Changed) // it is told of beside the answer
 	if after := tools(t, s); len(after) != len(before)+1 || s.Changed() {
 		t.Errorf("%d tools, and %d before", len(after), len(before))
 	}
@@ -250,7 +250,7 @@ func TestServersThatCannotBeUsed(t *testing.T) {
 	bad.Headers, bad.Name = nil, "locked"
 	s := mcp.Open(t.Context(), []mcp.Server{
 		process(t, "good", "1"), process(t, "broken", "broken"), {Name: "none", Command: "/there/is/no/such/program"}, bad, {Name: "odd", Type: "pigeon"},
-	}, mcp.Options{StartWithin: eventually.Patience})
+	}, mcp.Options{StartWithin: testkit.Patience})
 	defer s.Close()
 	for _, want := range []string{"MCP server broken: it cannot be started", "no licence", "MCP server none:", "MCP server locked:", `MCP server odd: type: "pigeon"`} {
 		if err := s.Err(); err == nil || !strings.Contains(err.Error(), want) {

@@ -13,7 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
-	"github.com/decantdev/decant/internal/eventually"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // asServer is the variable that makes this program a server.
@@ -104,7 +104,7 @@ func wait(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, err
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
-	case <-time.After(eventually.Patience):
+	case <-time.After(testkit.Patience):
 		return nil, errors.New("nobody has cancelled the call")
 	}
 }

@@ -8,10 +8,10 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/embedded"
-	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/memory"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
 )
 
 // A caller makes the calls that the user types, and answers from what it sees otherwise.

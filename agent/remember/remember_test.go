@@ -16,15 +16,14 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/remember"
 	"github.com/decantdev/decant/embedded"
-	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -42,7 +41,7 @@ func newWorld(t *testing.T, m sandbox.Model, o embedded.Options) *world {
 	w := &world{T: t, server: sandbox.New(sandbox.Options{Model: m})}
 	w.client = sandboxtest.Client(t, w.server)
 	var err error
-	o.Account, o.Engine.Timeouts = &provider.Account{Client: w.client}, enginetest.Patient
+	o.Account, o.Engine.Timeouts = &provider.Account{Client: w.client}, sandboxtest.Patient
 	if w.db, err = embedded.Open(t.Context(), filepath.Join(t.TempDir(), "agent.db"), &o); err != nil {
 		t.Fatal(err)
 	}

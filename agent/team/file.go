@@ -10,7 +10,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
-	"github.com/decantdev/decant/internal/explain"
+	"github.com/decantdev/decant/internal/humanize"
 )
 
 // A File is a team as a YAML file holds it:
@@ -39,11 +39,11 @@ func Parse(file string, data []byte) (*File, error) {
 	var f File
 	dec := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict())
 	if err := dec.Decode(&f); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("team %s: %s", file, explain.YAML(err, true))
+		return nil, fmt.Errorf("team %s: %s", file, humanize.YAMLError(err, true))
 	}
 	tree, err := parser.ParseBytes(data, 0)
 	if err != nil {
-		return nil, fmt.Errorf("team %s: %s", file, explain.YAML(err, true))
+		return nil, fmt.Errorf("team %s: %s", file, humanize.YAMLError(err, true))
 	}
 	at := func(path string) string { return fmt.Sprintf("%s:%d", file, lineOf(tree, path)) }
 	switch {

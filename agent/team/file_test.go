@@ -11,8 +11,8 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/team"
-	"github.com/decantdev/decant/internal/sandboxtest"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
 )
 
 const teamFile = `depth: 2

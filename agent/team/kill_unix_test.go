@@ -23,14 +23,13 @@ import (
 	"github.com/decantdev/decant/agent/team"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/killtest"
-	"github.com/decantdev/decant/internal/sandboxtest"
-	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/killtest"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // What coordinator and delegates ask for, answer by answer.
@@ -80,7 +79,7 @@ func init() { killtest.Main(work) } // before any test
 
 // work works on the session until it ends, or the process does: coordinator and delegates together.
 func work(ctx context.Context, v *killtest.Victim) (err error) {
-	db, err := embedded.Open(ctx, filepath.Join(v.Folder, "team.db"), &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}})
+	db, err := embedded.Open(ctx, filepath.Join(v.Folder, "team.db"), &embedded.Options{Engine: engine.Options{Timeouts: sandboxtest.Patient}})
 	if err != nil {
 		return err
 	}
@@ -170,7 +169,7 @@ func TestAKilledTeamGoesOn(t *testing.T) {
 	if err != nil || points < 80 {
 		t.Fatalf("%d points, %v", points, err)
 	}
-	n := testdepth.Of(4, 80)
+	n := testkit.Depth(4, 80)
 	seed := rand.Uint64()
 	t.Logf("seed %d, %d points", seed, points)
 	r := rand.New(rand.NewPCG(seed, 0))

@@ -11,7 +11,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/decantdev/decant/internal/explain"
+	"github.com/decantdev/decant/internal/humanize"
 	"github.com/decantdev/decant/internal/plainfile"
 )
 
@@ -30,7 +30,7 @@ func ParseMarkdown(file string, data []byte) (Member, error) {
 		Model       string    `yaml:"model"`
 	}
 	if err := yaml.Unmarshal(front, &head); err != nil {
-		return Member{}, fmt.Errorf("%s: %s", file, explain.YAML(err, true))
+		return Member{}, fmt.Errorf("%s: %s", file, humanize.YAMLError(err, true))
 	}
 	m := Member{Name: head.Name, Description: head.Description, Tools: head.Tools, Model: head.Model, Prompt: strings.TrimSpace(string(prompt)),
 		place: file, loose: true}

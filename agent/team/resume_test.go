@@ -8,8 +8,8 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/team"
-	"github.com/decantdev/decant/internal/sandboxtest"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
 )
 
 // Where the process of a team dies in the middle of delegations, the coordinator goes on in another one: its delegates, too, where

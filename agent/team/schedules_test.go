@@ -23,12 +23,11 @@ import (
 	"github.com/decantdev/decant/agent/team"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/sandboxtest"
-	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // fullSchedules is how many schedules are played at full depth: what ends in some minutes under the race detector.
@@ -39,7 +38,7 @@ const fullSchedules = 250
 // room for them. What explains a schedule that fails is kept among the test's artifacts (go test -artifacts): who wins a race is not
 // drawn, so the same number is another schedule next time.
 func TestDelegatesBeginWithTheSealedState(t *testing.T) {
-	n := testdepth.Of(4, fullSchedules)
+	n := testkit.Depth(4, fullSchedules)
 	a := newArena(t)
 	for i := range n {
 		s := a.play(uint64(i))
@@ -101,7 +100,7 @@ func newArena(t testing.TB) *arena {
 	}
 	a.file = filepath.Join(t.TempDir(), "team.db")
 	for i := range a.dbs {
-		if a.dbs[i], err = embedded.Open(t.Context(), a.file, &embedded.Options{Engine: engine.Options{Window: arenaWindow, Timeouts: enginetest.Patient}}); err != nil {
+		if a.dbs[i], err = embedded.Open(t.Context(), a.file, &embedded.Options{Engine: engine.Options{Window: arenaWindow, Timeouts: sandboxtest.Patient}}); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { a.dbs[i].Close() })

@@ -11,9 +11,9 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/team"
-	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
 )
 
 // The coordinator delegates, three delegates work at the same time from the state that it delegated with, and it goes on with what they

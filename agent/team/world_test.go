@@ -19,10 +19,9 @@ import (
 	"github.com/decantdev/decant/agent/team"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/sandboxtest"
 	"github.com/decantdev/decant/provider"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -47,7 +46,7 @@ func newWorld(t testing.TB, m sandbox.Model) *world {
 // open opens the database, once more where it is open already.
 func (w *world) open() *embedded.DB {
 	w.Helper()
-	db, err := embedded.Open(w.Context(), w.path, &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}})
+	db, err := embedded.Open(w.Context(), w.path, &embedded.Options{Engine: engine.Options{Timeouts: sandboxtest.Patient}})
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -11,13 +11,13 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/agent/tools"
-	"github.com/decantdev/decant/internal/testdepth"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // Programs of the machine run for commands that see little of it besides.
 func TestProgramsRunApart(t *testing.T) {
 	compile := "go env GOROOT"
-	if testdepth.Of(false, true) {
+	if testkit.Depth(false, true) {
 		compile = `printf 'module m\n' >go.mod; printf 'package main\n\nfunc main() { println("x") }\n' >main.go; go build -o m . && ./m && rm -r $TMPDIR/cache`
 	}
 	lines := map[string]string{

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/agent/tools"
-	"github.com/decantdev/decant/internal/eventually"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // shellBench returns tools whose commands are confined in a certain way, or skips the test where the machine has no such way.
@@ -330,7 +330,7 @@ func TestCommandsAreEnded(t *testing.T) {
 			mark := fmt.Sprintf("4%d%d.5", os.Getpid(), i)
 			line := "trap '' TERM INT HUP; setsid sleep " + mark + " & echo begun; sleep " + mark + "; echo not reached"
 			got, within := "", 500*time.Millisecond
-			for ; !strings.Contains(got, "begun") && within < eventually.Patience; within *= 2 { // until it has begun in time
+			for ; !strings.Contains(got, "begun") && within < testkit.Patience; within *= 2 { // until it has begun in time
 				got = b.try("bash", args{"command": line, "timeout": within.Milliseconds()})
 			}
 			b.has(got, "error: begun\n", fmt.Sprintf("took longer than %v and was killed", within/2))

@@ -18,9 +18,9 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
-	"github.com/decantdev/decant/agent/agenttest"
 	"github.com/decantdev/decant/agent/tracing"
 	"github.com/decantdev/decant/provider"
+	"github.com/decantdev/decant/testing/agenttest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

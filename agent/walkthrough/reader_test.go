@@ -16,7 +16,7 @@ import (
 
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 // asReader is the variable that makes this program a model.

@@ -16,10 +16,10 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/notice"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
+	"github.com/decantdev/decant/testing/sandboxtest"
 )
 
 // A seeker is an agent that searches for jobs.
@@ -41,7 +41,7 @@ func newSeeker(t *testing.T, name string, trim int) *seeker {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := engine.Options{Preset: set, NoEarlyPours: true, Timeouts: enginetest.Patient, Watcher: &notice.Board{Lines: &s.lines, Log: slog.New(slog.DiscardHandler), Now: time.Now}}
+	o := engine.Options{Preset: set, NoEarlyPours: true, Timeouts: sandboxtest.Patient, Watcher: &notice.Board{Lines: &s.lines, Log: slog.New(slog.DiscardHandler), Now: time.Now}}
 	db, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "d.db"), &embedded.Options{Engine: o})
 	if err != nil {
 		t.Fatal(err)

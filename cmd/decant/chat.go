@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/agent"
-	"github.com/decantdev/decant/internal/chat"
+	"github.com/decantdev/decant/apps/chat"
 	"github.com/decantdev/decant/internal/project"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/store"

@@ -17,7 +17,7 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/term"
 
-	"github.com/decantdev/decant/internal/eventually"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // A sitting is somebody at a real terminal, in which the program runs.
@@ -111,7 +111,7 @@ func (s *sitting) types(text string) {
 // sees waits until something is shown behind what was waited for before.
 func (s *sitting) sees(want string) {
 	s.Helper()
-	eventually.True(s, fmt.Sprintf("%q is shown", want), func() bool {
+	testkit.Eventually(s, fmt.Sprintf("%q is shown", want), func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		i := strings.Index(s.shown.String()[s.seen:], want)
@@ -131,7 +131,7 @@ func (s *sitting) ends(code int) {
 		<-s.over
 		ended <- err
 	}()
-	eventually.Received(s, "the program ends", ended)
+	testkit.Received(s, "the program ends", ended)
 	if got := s.cmd.ProcessState.ExitCode(); got != code {
 		s.Errorf("exit code %d, want %d", got, code)
 	}

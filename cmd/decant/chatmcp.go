@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/decantdev/decant/agent/mcp"
-	"github.com/decantdev/decant/internal/chat"
+	"github.com/decantdev/decant/apps/chat"
 	"github.com/decantdev/decant/internal/trust"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/decantdev/decant/internal/chat"
+	"github.com/decantdev/decant/apps/chat"
 	"github.com/decantdev/decant/internal/project"
 )
 

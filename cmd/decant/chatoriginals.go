@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/agent/tools"
-	"github.com/decantdev/decant/internal/chat"
+	"github.com/decantdev/decant/apps/chat"
 	"github.com/decantdev/decant/store"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/decantdev/decant/internal/chat"
+	"github.com/decantdev/decant/apps/chat"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/project"
 )

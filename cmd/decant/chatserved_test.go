@@ -14,11 +14,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decantdev/decant/internal/certtest"
-	"github.com/decantdev/decant/internal/chat"
-	"github.com/decantdev/decant/internal/chatserver"
+	"github.com/decantdev/decant/apps/chat"
+	"github.com/decantdev/decant/apps/chat/server"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/project"
+	"github.com/decantdev/decant/testing/testkit"
 	"github.com/decantdev/decant/token"
 )
 
@@ -197,7 +197,7 @@ func (w *servedWorld) post(base, path, body string) (*http.Response, string) {
 
 // With a certificate the service speaks TLS and nothing else, and its cookie is sent over TLS alone.
 func TestTheServiceSpeaksTLS(t *testing.T) {
-	cert, key := certtest.Issue(t, t.TempDir(), 1)
+	cert, key := testkit.Certificate(t, t.TempDir(), 1)
 	w := serveAgents(t, fmt.Sprintf("tls: {cert: %s, key: %s}\nkeys: [{tenant: ann, key: a-secret-key}]\n", cert, key), chatCmd{})
 	res, _ := w.post(strings.Replace(w.base, "http:", "https:", 1), "/v1/login", `{"key":"a-secret-key"}`)
 	if cs := res.Cookies(); res.StatusCode != 200 || res.ProtoMajor != 2 || len(cs) != 1 || !cs[0].Secure {

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/decantdev/decant/internal/chat"
-	"github.com/decantdev/decant/internal/chat/console"
+	"github.com/decantdev/decant/apps/chat"
+	"github.com/decantdev/decant/apps/chat/console"
 	"github.com/decantdev/decant/internal/project"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/permission"
 	"github.com/decantdev/decant/agent/tools"
-	"github.com/decantdev/decant/internal/chat"
+	"github.com/decantdev/decant/apps/chat"
 )
 
 // giveTools gives a chat what it works on the project with, and says which calls need a question: those that no rule allows. The function

@@ -3,8 +3,8 @@ package main
 import (
 	"errors"
 
-	"github.com/decantdev/decant/internal/chat"
-	"github.com/decantdev/decant/internal/chatserver"
+	"github.com/decantdev/decant/apps/chat"
+	"github.com/decantdev/decant/apps/chat/server"
 	"github.com/decantdev/decant/internal/config"
 )
 

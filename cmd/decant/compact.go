@@ -11,7 +11,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/compaction"
 	"github.com/decantdev/decant/internal/notice"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/decantdev/decant/internal/testdepth"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // The result of a compaction does not fill a screen that nobody asked it to fill.
@@ -39,7 +39,7 @@ func TestCompactAsksWhereTheResultGoes(t *testing.T) {
 func TestMoreRoomKeepsNoLess(t *testing.T) {
 	t.Parallel()
 	kept := regexp.MustCompile(`(\d+)% of the exact strings`)
-	for _, name := range testdepth.Of([]string{"claude-code-session"}, []string{"claude-code-session", "codex-session"}) {
+	for _, name := range testkit.Depth([]string{"claude-code-session"}, []string{"claude-code-session", "codex-session"}) {
 		before := 0
 		for _, to := range []string{"5%", "10%", "20%", "40%", "80%"} {
 			var out, messages bytes.Buffer

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/archive"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/store"

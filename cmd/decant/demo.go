@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/archive"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"

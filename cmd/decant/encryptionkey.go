@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/seal"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/seal"
 	"github.com/decantdev/decant/store/sqlite"
 )
 

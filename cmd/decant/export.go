@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/archive"
-	"github.com/decantdev/decant/dialect/anthropic"
-	"github.com/decantdev/decant/legal"
+	"github.com/decantdev/decant/internal/archive"
+	"github.com/decantdev/decant/internal/dialect/anthropic"
+	"github.com/decantdev/decant/internal/legal"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/wire"
 )

@@ -8,8 +8,8 @@ import (
 
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/logtest"
+	"github.com/decantdev/decant/testing/sandboxtest"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // An export to the client's own API leaves nothing out: thinking with its signature, images, members
@@ -17,7 +17,7 @@ import (
 func TestExportKeepsWhatHasAPlace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	d, err := embedded.Open(t.Context(), path, &embedded.Options{Engine: engine.Options{
-		Timeouts: enginetest.Patient, Logger: logtest.Strict(t),
+		Timeouts: sandboxtest.Patient, Logger: testkit.StrictLog(t),
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -12,10 +12,10 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/recorded"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/recorded"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
 	"github.com/decantdev/decant/transport"
 )
 
@@ -102,7 +102,7 @@ func (h *here) play(f *filling, db string, messages io.Writer) error {
 	d, err := embedded.Open(context.Background(), db, &embedded.Options{
 		Engine: engine.Options{
 			NoEarlyPours: !f.early, Mode: engine.Mode(f.mode), Preset: policy,
-			Window: f.window, Timeouts: enginetest.Patient,
+			Window: f.window, Timeouts: sandboxtest.Patient,
 			Logger: slog.New(slog.NewTextHandler(messages, nil)),
 		},
 		Transport: transport.Options{Project: f.project, Tenant: func(*http.Request) (string, error) { return f.tenant, nil }},

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/internal/config"
-	"github.com/decantdev/decant/internal/enginetest"
+	"github.com/decantdev/decant/testing/sandboxtest"
 )
 
 // told is what a gateway has told people of a pour.
@@ -26,7 +26,7 @@ type told struct {
 // patient gives the engines of a test the time that a busy machine takes, so that no pour is missed.
 func patient(t *testing.T) {
 	was := timeouts
-	timeouts = enginetest.Patient
+	timeouts = sandboxtest.Patient
 	t.Cleanup(func() { timeouts = was })
 }
 

@@ -8,8 +8,8 @@ import (
 	"io"
 
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/internal/report"
-	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )

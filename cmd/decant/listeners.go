@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/gateway/keyring"
-	"github.com/decantdev/decant/internal/cert"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/front"
 )
@@ -27,8 +26,8 @@ type edge struct {
 	stored   keyring.Source
 	log      *slog.Logger
 	listener net.Listener
-	pair     *cert.Pair   // nil: without TLS
-	metrics  net.Listener // nil: none
+	pair     *front.Certificate // nil: without TLS
+	metrics  net.Listener       // nil: none
 
 	server *http.Server // of metrics
 	work   sync.WaitGroup
@@ -79,7 +78,7 @@ func (e *edge) listen() (err error) {
 		return usageError{err}
 	}
 	if e.cfg.TLS.Cert != "" {
-		if e.pair, err = cert.Load(e.cfg.TLS.Cert, e.cfg.TLS.Key); err != nil {
+		if e.pair, err = front.LoadCertificate(e.cfg.TLS.Cert, e.cfg.TLS.Key); err != nil {
 			return usageError{err}
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decantdev/decant/internal/cert"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/front"
 )
 
 // An operator is told of what leaves the machine in clear, and of nothing else.
@@ -27,7 +27,7 @@ func TestWarnsOfWhatOthersCanReach(t *testing.T) {
 			var log strings.Builder
 			e := &edge{cfg: &c.cfg}
 			if c.tls {
-				e.pair = &cert.Pair{}
+				e.pair = &front.Certificate{}
 			}
 			e.warn(slog.New(slog.NewTextHandler(&log, nil)))
 			if got := log.String(); !strings.Contains(got, c.warning) || (got == "") != (c.warning == "") {

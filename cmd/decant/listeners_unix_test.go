@@ -18,9 +18,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/decantdev/decant/internal/certtest"
-	"github.com/decantdev/decant/internal/eventually"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // A process is a gateway that runs as its users run it.
@@ -140,7 +139,7 @@ func (p *process) becomes(key string, want int) {
 	p.t.Helper()
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	defer client.CloseIdleConnections()
-	eventually.True(p.t, fmt.Sprintf("the key has status %d", want), func() bool {
+	testkit.Eventually(p.t, fmt.Sprintf("the key has status %d", want), func() bool {
 		res, err := client.Do(p.request(key))
 		if err != nil {
 			p.t.Fatal(err)
@@ -168,7 +167,7 @@ func upstream(t *testing.T) string {
 func TestKeysAndCertificatesOfARunningGateway(t *testing.T) {
 	t.Parallel()
 	certs := t.TempDir()
-	certFile, keyFile := certtest.Issue(t, certs, 1)
+	certFile, keyFile := testkit.Certificate(t, certs, 1)
 	settings := fmt.Sprintf("anthropic_upstream: %s\ntls: {cert: %s, key: %s}\nmetrics_listen: 127.0.0.1:0\nkeys: [{tenant: alice, key: %%s}]\n", upstream(t), certFile, keyFile)
 	p := start(t, fmt.Sprintf(settings, "one"))
 	p.has("its key", "one", 200)
@@ -191,7 +190,7 @@ func TestKeysAndCertificatesOfARunningGateway(t *testing.T) {
 	p.has("the new key", "two", 200)
 	p.has("a stored key", bob, 200)
 
-	certtest.Issue(t, certs, 2)
+	testkit.Certificate(t, certs, 2)
 	p.signal(syscall.SIGHUP)
 	p.says("msg=reloaded")
 	if _, serial := p.ask("two"); serial != 2 {
@@ -253,7 +252,7 @@ func (p *process) metrics() {
 
 // The client of a certificate's own authority needs no exception.
 func TestTLSIsWhatItSays(t *testing.T) {
-	certFile, keyFile := certtest.Issue(t, t.TempDir(), 1)
+	certFile, keyFile := testkit.Certificate(t, t.TempDir(), 1)
 	p := start(t, "anthropic_upstream: "+upstream(t), "--tls-cert", certFile, "--tls-key", keyFile)
 	authority, err := os.ReadFile(certFile)
 	if err != nil {

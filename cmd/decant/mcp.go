@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/mcpserver"
-	"github.com/decantdev/decant/internal/notebook"
+	"github.com/decantdev/decant/apps/notebook"
+	"github.com/decantdev/decant/apps/notebook/mcpserver"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
 )

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/decantdev/decant/internal/notebook"
+	"github.com/decantdev/decant/apps/notebook"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"

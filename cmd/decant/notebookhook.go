@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/decantdev/decant/internal/notebook"
+	"github.com/decantdev/decant/apps/notebook"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/decantdev/decant/internal/notebook"
+	"github.com/decantdev/decant/apps/notebook"
 	"github.com/decantdev/decant/internal/plainfile"
 	"github.com/decantdev/decant/internal/report"
 )

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decantdev/decant/internal/eventually"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // pluginDir is the plugin for Claude Code as it is installed.
@@ -128,7 +128,7 @@ func (p *pluggedIn) hook(event, more string) (out, said string) {
 func (p *pluggedIn) has(file, want string) {
 	p.t.Helper()
 	name := filepath.Join(p.repo, ".decant", "notebook", file)
-	eventually.True(p.t, fmt.Sprintf("%s has %q", file, want), func() bool {
+	testkit.Eventually(p.t, fmt.Sprintf("%s has %q", file, want), func() bool {
 		text, err := os.ReadFile(name)
 		return err == nil && strings.Contains(string(text), want)
 	})

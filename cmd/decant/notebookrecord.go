@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/notebook"
+	"github.com/decantdev/decant/apps/notebook"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/memory"

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/decantdev/decant/internal/figure"
+	"github.com/decantdev/decant/apps/notebook"
+	"github.com/decantdev/decant/apps/notebook/scan"
+	"github.com/decantdev/decant/internal/humanize"
 	"github.com/decantdev/decant/internal/lookup"
-	"github.com/decantdev/decant/internal/notebook"
-	"github.com/decantdev/decant/internal/notebook/scan"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
@@ -171,16 +171,16 @@ func card(one *scan.Session) string {
 	b.WriteString(strings.Repeat("─", 29) + "\n")
 	line("Start", one.Start.Local().Format("2006-01-02 15:04"))
 	line("Time at work", (time.Duration(one.Active) * time.Second).String())
-	line("Requests", figure.Thousands(one.Requests))
-	line("Average tokens", figure.Thousands(one.Average))
-	line("Peak tokens", figure.Thousands(one.Peak))
+	line("Requests", humanize.Thousands(one.Requests))
+	line("Average tokens", humanize.Thousands(one.Average))
+	line("Peak tokens", humanize.Thousands(one.Peak))
 	done := 0
 	for i := range one.Tasks {
 		if one.Tasks[i].Done {
 			done++
 		}
 	}
-	line("Tasks completed", figure.Thousands(done))
+	line("Tasks completed", humanize.Thousands(done))
 	if len(one.Compactions) == 0 {
 		line("Compaction trigger", "none")
 	}
@@ -188,8 +188,8 @@ func card(one *scan.Session) string {
 		fmt.Fprintf(&b, "\nCompaction %d, before message %d, by the client\n", i+1, c.Message)
 		if c.Before > 0 && c.After > 0 {
 			freed := c.Before - c.After
-			sizes := fmt.Sprintf("%s → %s", figure.Thousands(c.Before), figure.Thousands(c.After))
-			line("Tokens recovered", figure.Thousands(freed)+" ("+sizes+")")
+			sizes := fmt.Sprintf("%s → %s", humanize.Thousands(c.Before), humanize.Thousands(c.After))
+			line("Tokens recovered", humanize.Thousands(freed)+" ("+sizes+")")
 			line("Compression ratio", fmt.Sprintf("%.0f%% reduction", 100*float64(freed)/float64(c.Before)))
 		}
 		if c.Took > 0 {

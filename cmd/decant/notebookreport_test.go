@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/apps/notebook"
+	"github.com/decantdev/decant/apps/notebook/scan"
 	"github.com/decantdev/decant/internal/lookup"
-	"github.com/decantdev/decant/internal/notebook"
-	"github.com/decantdev/decant/internal/notebook/scan"
 	"github.com/decantdev/decant/memory"
 )
 

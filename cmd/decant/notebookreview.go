@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/decantdev/decant/internal/notebook"
-	"github.com/decantdev/decant/internal/notebook/scan"
+	"github.com/decantdev/decant/apps/notebook"
+	"github.com/decantdev/decant/apps/notebook/scan"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/memory"
 )

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/decantdev/decant/internal/notebook/scan"
+	"github.com/decantdev/decant/apps/notebook/scan"
 	"github.com/decantdev/decant/wire"
 )
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/decantdev/decant/internal/notebook"
+	"github.com/decantdev/decant/apps/notebook"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/memory"
 )

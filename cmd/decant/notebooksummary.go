@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/apps/notebook"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/config"
-	"github.com/decantdev/decant/internal/notebook"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"

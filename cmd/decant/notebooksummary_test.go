@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 // A session is compacted at once, by hand: a model that is configured writes the summary by the

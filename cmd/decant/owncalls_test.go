@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/internal/config"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 const (

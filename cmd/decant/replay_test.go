@@ -20,13 +20,13 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/cost"
-	"github.com/decantdev/decant/internal/cost/costtest"
-	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/replay"
-	"github.com/decantdev/decant/internal/testdepth"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/testing/costtest"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
+	"github.com/decantdev/decant/testing/testkit"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
@@ -72,7 +72,7 @@ func newRecital(t *testing.T, conv *decant.Conversation, early string) *recital 
 		t.Fatal(err)
 	}
 	r.decant, err = embedded.Open(t.Context(), filepath.Join(t.TempDir(), "d.db"), &embedded.Options{
-		Engine: engine.Options{Preset: preset, Now: now, Timeouts: enginetest.Patient}, Store: sqlite.Options{Now: now},
+		Engine: engine.Options{Preset: preset, Now: now, Timeouts: sandboxtest.Patient}, Store: sqlite.Options{Now: now},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -250,7 +250,7 @@ func sourceFor(r *rand.Rand, name string) string {
 
 // sessions are those that the tests below play; at quick depth one.
 func sessions(t *testing.T) map[string]*decant.Conversation {
-	if !testdepth.Full() {
+	if !testkit.Full() {
 		return map[string]*decant.Conversation{"claude": sendable(t, "claude-code-session.jsonl.gz")}
 	}
 	out := map[string]*decant.Conversation{
@@ -291,7 +291,7 @@ func TestReplayPredictsWhatTheSandboxReports(t *testing.T) {
 	t.Logf("predicted %+v, reported %+v, %d pours", predicted, reported, pours)
 	near(t, "all tokens read from the cache", float64(predicted.CacheRead), reported.CacheRead, 0.01)
 	near(t, "all tokens written to the cache", float64(predicted.CacheWrite), reported.CacheWrite, 0.01)
-	if pours < testdepth.Of(4, 10) {
+	if pours < testkit.Depth(4, 10) {
 		t.Errorf("there were %d pours: nothing is proved", pours)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 type sandboxCmd struct {

@@ -17,7 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/decantdev/decant/agent/tools"
-	"github.com/decantdev/decant/internal/testdepth"
+	"github.com/decantdev/decant/testing/testkit"
 	"github.com/decantdev/decant/wire"
 )
 
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	if strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == "decant" {
 		main() // the test's own program plays the command
 	}
-	testdepth.Hide()
+	testkit.HideDepth()
 	testscript.Main(supplied{m}, map[string]func(){"notes-server": notesServer, "ops-server": opsServer})
 }
 

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/decantdev/decant/internal/otlptest"
+	"github.com/decantdev/decant/testing/otlptest"
 )
 
 // What a gateway has traced is at the collector when it has ended: the last request and its archive, too.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/decantdev/decant/internal/triage"
+	"github.com/decantdev/decant/apps/triage"
 	"github.com/decantdev/decant/internal/trust"
 	"github.com/decantdev/decant/store"
 )

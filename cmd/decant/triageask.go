@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/agent"
-	"github.com/decantdev/decant/internal/triage"
+	"github.com/decantdev/decant/apps/triage"
 )
 
 type triageAskCmd struct {

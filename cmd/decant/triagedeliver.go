@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/decantdev/decant/internal/triage"
-	"github.com/decantdev/decant/internal/triage/deliver"
-	"github.com/decantdev/decant/internal/triage/source"
+	"github.com/decantdev/decant/apps/triage"
+	"github.com/decantdev/decant/apps/triage/deliver"
+	"github.com/decantdev/decant/apps/triage/source"
 )
 
 // sendFlags say what is sent to Slack and GitHub.

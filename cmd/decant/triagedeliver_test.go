@@ -8,8 +8,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	hub "github.com/decantdev/decant/internal/standin/github"
-	"github.com/decantdev/decant/internal/standin/slack"
+	hub "github.com/decantdev/decant/testing/standin/github"
+	"github.com/decantdev/decant/testing/standin/slack"
 )
 
 // targets runs stand-ins for Slack and GitHub until the script ends: services OWNER/NAME DIR. Two more commands come with it: posted FILE writes

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/decantdev/decant/apps/triage"
+	"github.com/decantdev/decant/apps/triage/deliver"
 	"github.com/decantdev/decant/internal/secret"
-	"github.com/decantdev/decant/internal/triage"
-	"github.com/decantdev/decant/internal/triage/deliver"
 	"github.com/decantdev/decant/provider"
 )
 

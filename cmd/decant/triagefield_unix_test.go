@@ -20,14 +20,14 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/decantdev/decant/internal/standin"
-	"github.com/decantdev/decant/internal/standin/github"
-	"github.com/decantdev/decant/internal/standin/services"
-	"github.com/decantdev/decant/internal/testdepth"
-	"github.com/decantdev/decant/internal/triage/analyst"
-	"github.com/decantdev/decant/internal/triage/sample"
 	"github.com/decantdev/decant/internal/trust"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/analyst"
+	"github.com/decantdev/decant/testing/sample"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/standin"
+	"github.com/decantdev/decant/testing/standin/github"
+	"github.com/decantdev/decant/testing/standin/services"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // A field is what decant triage meets outside: services that count, and fail when they are told to. The program is a
@@ -256,7 +256,7 @@ func TestKilledAnywhereARunGoesOn(t *testing.T) {
 		t.Fatalf("exit %d, %d calls, %d of them to the model: %s", whole.code, total, asked, whole.errs)
 	}
 	planned := total - asked // about: calls for code go on during investigations
-	for _, at := range testdepth.Of([]int{planned / 2, planned + asked/3}, []int{1, planned / 2, planned, planned + asked/3, planned + 2*asked/3, total}) {
+	for _, at := range testkit.Depth([]int{planned / 2, planned + asked/3}, []int{1, planned / 2, planned, planned + asked/3, planned + 2*asked/3, total}) {
 		t.Run(fmt.Sprintf("call %d of %d", at, total), func(t *testing.T) {
 			f := newField(t, nil)
 			killed := f.signalled(at, syscall.SIGKILL, fieldRun(4)...)
@@ -322,7 +322,7 @@ func TestInterrupted(t *testing.T) {
 // One draft of a pull request, from the error to the branch at GitHub: the patch of the one error for which the model writes one is built and tested for real, and is
 // proposed once, however often it is delivered.
 func TestADraftOfAPullRequest(t *testing.T) {
-	testdepth.NeedFull(t, "the patch of a draft is built and tested for real, with a standard library compiled for it")
+	testkit.NeedFull(t, "the patch of a draft is built and tested for real, with a standard library compiled for it")
 	s, err := sample.Bundled()
 	if err != nil {
 		t.Fatal(err)
@@ -354,7 +354,7 @@ func TestADraftOfAPullRequest(t *testing.T) {
 
 // What goes wrong with the services: what a run does about each, and that another run or --resume has everything.
 func TestFaultsOfServices(t *testing.T) {
-	errors := testdepth.Of(2, 4)
+	errors := testkit.Depth(2, 4)
 	all := fieldRun(errors)
 	for _, tt := range []struct {
 		name    string
@@ -451,7 +451,7 @@ func TestDoctorOfWrongCredentials(t *testing.T) {
 
 // Five investigations at once provoke no 429, and the code cache has most of what they read.
 func TestFiveAtOnceProvokeNo429(t *testing.T) {
-	errors := testdepth.Of(7, 12)
+	errors := testkit.Depth(7, 12)
 	f := newField(t, nil)
 	r := f.triage("run", "--since", "2026-10-21", "--max-errors", strconv.Itoa(errors), "--parallel", "5", "--run-tokens", "900000", "--json")
 	got := f.report(r)

@@ -13,8 +13,8 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/tools"
-	"github.com/decantdev/decant/internal/triage"
-	"github.com/decantdev/decant/internal/triage/source"
+	"github.com/decantdev/decant/apps/triage"
+	"github.com/decantdev/decant/apps/triage/source"
 )
 
 type triageInvestigateCmd struct {

@@ -12,8 +12,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/triage/analyst"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/analyst"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 // opsServer is an MCP server with a tool that only reads, whose results are long and have a secret, one that says nothing of itself, and one that may be

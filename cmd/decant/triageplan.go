@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/decantdev/decant/internal/triage"
+	"github.com/decantdev/decant/apps/triage"
 )
 
 type triagePlanCmd struct {

@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/agent"
-	"github.com/decantdev/decant/internal/figure"
-	"github.com/decantdev/decant/internal/triage"
-	"github.com/decantdev/decant/internal/triage/deliver"
-	"github.com/decantdev/decant/internal/triage/investigate"
-	"github.com/decantdev/decant/internal/triage/sample"
-	"github.com/decantdev/decant/internal/triage/source"
+	"github.com/decantdev/decant/apps/triage"
+	"github.com/decantdev/decant/apps/triage/deliver"
+	"github.com/decantdev/decant/apps/triage/investigate"
+	"github.com/decantdev/decant/apps/triage/source"
+	"github.com/decantdev/decant/internal/humanize"
 	"github.com/decantdev/decant/provider"
+	"github.com/decantdev/decant/testing/sample"
 )
 
 // lookFlags say which errors a run looks at, and how far it goes.
@@ -317,7 +317,7 @@ func (c *triageRunCmd) show(s *streams, p *triage.Plan) error {
 	w := s.out
 	for i := range p.Report.Errors {
 		e := &p.Report.Errors[i]
-		fmt.Fprintf(w, "%-10s %6s times  %s\n", e.State, figure.Thousands(e.Count), e.Name())
+		fmt.Fprintf(w, "%-10s %6s times  %s\n", e.State, humanize.Thousands(e.Count), e.Name())
 		if line, _, _ := strings.Cut(e.Message, "\n"); line != "" {
 			fmt.Fprintf(w, "           %s\n", clipped(line, 140))
 		}
@@ -329,7 +329,7 @@ func (c *triageRunCmd) show(s *streams, p *triage.Plan) error {
 		}
 		fmt.Fprintf(w, "           %s\n", cmp.Or(e.Left, "would be investigated"))
 	}
-	fmt.Fprintf(w, "%s events, %d errors. Nothing was sent to a model.\n", figure.Thousands(p.Events), len(p.Report.Errors))
+	fmt.Fprintf(w, "%s events, %d errors. Nothing was sent to a model.\n", humanize.Thousands(p.Events), len(p.Report.Errors))
 	return nil
 }
 
@@ -342,7 +342,7 @@ func progress(s *streams) (func(*investigate.Case, agent.Event), func(*investiga
 	}
 	found := func(c *investigate.Case, f *investigate.Finding) {
 		state := strings.ReplaceAll(string(f.State), "_", " ")
-		s.note("#%d %s: %s (%s confidence, %s tokens)", c.Number, c.Name(), state, f.Confidence, figure.Thousands(f.Tokens()))
+		s.note("#%d %s: %s (%s confidence, %s tokens)", c.Number, c.Name(), state, f.Confidence, humanize.Thousands(f.Tokens()))
 	}
 	return told, found
 }

@@ -7,10 +7,10 @@ import (
 	"io"
 	"strings"
 
-	"github.com/decantdev/decant/internal/figure"
-	"github.com/decantdev/decant/internal/triage"
-	"github.com/decantdev/decant/internal/triage/code"
-	"github.com/decantdev/decant/internal/triage/deliver"
+	"github.com/decantdev/decant/apps/triage"
+	"github.com/decantdev/decant/apps/triage/code"
+	"github.com/decantdev/decant/apps/triage/deliver"
+	"github.com/decantdev/decant/internal/humanize"
 )
 
 type triageRunsCmd struct {
@@ -68,7 +68,7 @@ func (c *triageRunsCmd) list(ctx context.Context, s *streams, room *triageRoom) 
 		if !r.Done {
 			state = " (not finished: decant triage run --resume)"
 		}
-		fmt.Fprintf(s.out, "%s  %s  %s tokens, $%.4f%s\n", r.Run, r.Headline, figure.Thousands(r.Totals.Tokens), r.Totals.USD, state)
+		fmt.Fprintf(s.out, "%s  %s  %s tokens, $%.4f%s\n", r.Run, r.Headline, humanize.Thousands(r.Totals.Tokens), r.Totals.USD, state)
 	}
 	return nil
 }
@@ -155,7 +155,7 @@ func (c *triageRunsCmd) evidence(s *streams) error {
 			fmt.Fprintf(s.out, "\nstruck: %s (%s)\n", f.Struck[i].Said(), f.Struck[i].Why)
 		}
 		fmt.Fprintf(s.out, "\nThe investigation: %d answers, %d calls, %s tokens; all of it: decant show %s\n",
-			f.Iterations, f.Calls, figure.Thousands(f.Tokens()), f.Session)
+			f.Iterations, f.Calls, humanize.Thousands(f.Tokens()), f.Session)
 		return nil
 	})
 }

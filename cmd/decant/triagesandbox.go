@@ -11,12 +11,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/decantdev/decant/internal/chat"
-	"github.com/decantdev/decant/internal/standin/services"
-	"github.com/decantdev/decant/internal/triage/analyst"
-	"github.com/decantdev/decant/internal/triage/sample"
+	"github.com/decantdev/decant/apps/chat"
 	"github.com/decantdev/decant/provider"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/analyst"
+	"github.com/decantdev/decant/testing/sample"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/standin/services"
 )
 
 type triageSandboxCmd struct {

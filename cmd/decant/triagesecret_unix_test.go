@@ -14,9 +14,9 @@ import (
 
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/triage/sample"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/testing/sample"
+	"github.com/decantdev/decant/testing/sandboxtest"
 )
 
 // A planted is something that nobody must see: itself, and how a message and code have it.
@@ -250,7 +250,7 @@ func TestNoSecretLeavesARun(t *testing.T) {
 // journals returns all that the journals of a database hold.
 func journals(t *testing.T, name string) string {
 	t.Helper()
-	db, err := embedded.Open(t.Context(), name, &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}})
+	db, err := embedded.Open(t.Context(), name, &embedded.Options{Engine: engine.Options{Timeouts: sandboxtest.Patient}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/decantdev/decant/internal/triage"
+	"github.com/decantdev/decant/apps/triage"
 	"github.com/decantdev/decant/internal/trust"
 )
 

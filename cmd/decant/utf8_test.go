@@ -11,8 +11,8 @@ import (
 
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
 )
 
 // A client may name its session in bytes that are not UTF-8. That must not end a command that prints JSON.
@@ -64,7 +64,7 @@ func ask(t *testing.T, path, session, text string) {
 	t.Helper()
 	api := httptest.NewServer(sandbox.New(sandbox.Options{}))
 	defer api.Close()
-	d, err := embedded.Open(t.Context(), path, &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}})
+	d, err := embedded.Open(t.Context(), path, &embedded.Options{Engine: engine.Options{Timeouts: sandboxtest.Patient}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/agent"
-	"github.com/decantdev/decant/internal/receipt"
+	"github.com/decantdev/decant/apps/chat/receipt"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 // asker is a model that asks for three parts and says what it was told.

@@ -11,7 +11,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 // leader is a model that delegates to two members; as one of them it reads a file and says what it holds.

@@ -13,9 +13,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/goleak"
 
-	"github.com/decantdev/decant/dialect"
-	"github.com/decantdev/decant/dialect/index"
-	"github.com/decantdev/decant/internal/otlptest"
+	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/dialect/index"
+	"github.com/decantdev/decant/testing/otlptest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

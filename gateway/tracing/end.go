@@ -6,8 +6,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/dialect"
 )
 
 // An End is what is known about a request when it is over.

@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/decantdev/decant/dialect"
-	"github.com/decantdev/decant/dialect/index"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/dialect/index"
 )
 
 // Where nothing is traced there is nothing to pay: no allocation, no other store, no other request.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
-	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )

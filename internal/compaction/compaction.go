@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/legal"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/internal/report"
-	"github.com/decantdev/decant/legal"
-	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"

@@ -19,7 +19,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/decantdev/decant/internal/explain"
+	"github.com/decantdev/decant/internal/humanize"
 )
 
 // Config is how a gateway runs. Files use the names in the tags; the environment DECANT_ and the
@@ -218,7 +218,7 @@ func (c *Config) file(name string) error {
 		*c = defaults
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("configuration %s: %s", name, explain.YAML(err, false))
+		return fmt.Errorf("configuration %s: %s", name, humanize.YAMLError(err, false))
 	}
 	return nil
 }

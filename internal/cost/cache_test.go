@@ -7,7 +7,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/cost"
-	"github.com/decantdev/decant/internal/cost/costtest"
+	"github.com/decantdev/decant/testing/costtest"
 	"github.com/decantdev/decant/token"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/find"
 )
 
 // A Result says what a text keeps of a list of facts.
@@ -51,14 +50,14 @@ func Check(ctx context.Context, facts []decant.Fact, text string) Result {
 // A checker holds a text in the forms in which it is searched.
 type checker struct {
 	text  string
-	find  *find.Text         // in text
+	find  *Index             // in text
 	exact map[string]bool    // the facts in it
 	where map[string][]int32 // lines that have a word that some sentence wants
 	lines []string
 }
 
 func newChecker(facts []decant.Fact, text string) *checker {
-	c := &checker{text: text, find: find.In(text), exact: map[string]bool{}, where: map[string][]int32{}}
+	c := &checker{text: text, find: IndexOf(text), exact: map[string]bool{}, where: map[string][]int32{}}
 	for _, s := range Scan(nil, text) {
 		c.exact[text[s.Start:s.End]] = true
 	}

@@ -8,8 +8,8 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/internal/fact"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/provider"

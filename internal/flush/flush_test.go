@@ -15,16 +15,16 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/flush"
 	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/sandboxtest"
 	"github.com/decantdev/decant/transport"
 )
 
@@ -103,7 +103,7 @@ func newWorld(t *testing.T, model sandbox.Model, asks bool) *world {
 	}
 	chat.Trigger.Window, chat.Trigger.Reserve = 12_000, 3_000
 	w.flusher = flush.New(o)
-	if w.engine, err = engine.New(w.db, engine.Options{Preset: chat, Timeouts: enginetest.Patient, Models: engine.Models{Flusher: w.flusher, Recall: w.flusher.Recall}, ArchiveDelay: -1}); err != nil {
+	if w.engine, err = engine.New(w.db, engine.Options{Preset: chat, Timeouts: sandboxtest.Patient, Models: engine.Models{Flusher: w.flusher, Recall: w.flusher.Recall}, ArchiveDelay: -1}); err != nil {
 		t.Fatal(err)
 	}
 	w.http = &http.Client{Transport: transport.New(w.engine, transport.Options{Project: "/src/shop", Done: w.count})}

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/decantdev/decant/internal/eventually"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // crowded starts a server with two connections at most. A request for /wait is answered when wait is closed.
@@ -68,7 +68,7 @@ func (c *caller) get() error {
 // served returns a connection that has been answered. The server may not know yet that the one before it rests.
 func served(t *testing.T, address string) *caller {
 	t.Helper()
-	return eventually.Got(t, "a connection is answered", func() (*caller, bool) {
+	return testkit.EventuallyGot(t, "a connection is answered", func() (*caller, bool) {
 		c := call(t, address)
 		c.ask("/")
 		return c, c.get() == nil

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/decantdev/decant/archive"
+	"github.com/decantdev/decant/internal/archive"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/wire"
 )

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/internal/tool"
-	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/archive"
+	"github.com/decantdev/decant/internal/archive"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/decantdev/decant/archive"
+	"github.com/decantdev/decant/internal/archive"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"

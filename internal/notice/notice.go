@@ -10,7 +10,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/figure"
+	"github.com/decantdev/decant/internal/humanize"
 )
 
 // text returns what was kept by a pour, what left the view, and what it costs, in a few sentences.
@@ -18,11 +18,11 @@ func text(x *engine.PourEvent) string {
 	if x.Reason == "" {
 		return fmt.Sprintf("not poured: %v", x.Err)
 	}
-	said := []string{fmt.Sprintf("poured (%s): %s tokens became %s", x.Reason, figure.Thousands(x.Before),
-		figure.Thousands(x.After))}
+	said := []string{fmt.Sprintf("poured (%s): %s tokens became %s", x.Reason, humanize.Thousands(x.Before),
+		humanize.Thousands(x.After))}
 	if cp := x.Checkpoint; cp != nil {
 		said = append(said, fmt.Sprintf("m%d to m%d (%s, %s tokens) are a record of %s now, c:%d, with %.0f%% of their strings; what follows stays",
-			cp.From, cp.To, count(cp.Messages, "message"), figure.Thousands(cp.Original), figure.Thousands(cp.Compressed), cp.Number, 100*cp.Score))
+			cp.From, cp.To, count(cp.Messages, "message"), humanize.Thousands(cp.Original), humanize.Thousands(cp.Compressed), cp.Number, 100*cp.Score))
 		if cp.Lost > 0 {
 			said = append(said, count(cp.Lost, "image")+" of them left the view")
 		}
@@ -79,9 +79,9 @@ func reductions(ds []decant.Decision) string {
 func Lines(x *engine.PourEvent) (out []string) {
 	n := x.Preset.Notices
 	fill := strings.NewReplacer(
-		"{before}", figure.Thousands(x.Before), "{threshold}", figure.Thousands(x.Threshold), "{messages}",
+		"{before}", humanize.Thousands(x.Before), "{threshold}", humanize.Thousands(x.Threshold), "{messages}",
 		strconv.Itoa(covered(x)),
-		"{summary}", figure.Thousands(written(x)), "{freed}", figure.Thousands(max(0, x.Before-x.After)),
+		"{summary}", humanize.Thousands(written(x)), "{freed}", humanize.Thousands(max(0, x.Before-x.After)),
 		"{error}", plain(x.Err),
 	)
 	add := func(line string, want bool) {
@@ -124,5 +124,5 @@ func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return figure.Thousands(n) + " " + noun + "s"
+	return humanize.Thousands(n) + " " + noun + "s"
 }

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/decantdev/decant/internal/otlp"
-	"github.com/decantdev/decant/internal/otlptest"
+	"github.com/decantdev/decant/testing/otlptest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

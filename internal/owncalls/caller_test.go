@@ -16,13 +16,13 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
-	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
-	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // says answers everything with one text.
@@ -63,7 +63,7 @@ func newWorld(t *testing.T, change func(*world, *owncalls.Options)) *world {
 			defer w.mu.Unlock()
 			w.made = append(w.made, c)
 		},
-		Logger: logtest.New(func(_ slog.Level, line string) {
+		Logger: testkit.Log(func(_ slog.Level, line string) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.lines = append(w.lines, line)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/decantdev/decant/internal/explain"
+	"github.com/decantdev/decant/internal/humanize"
 )
 
 // Settings are the keys of a config.yaml. Nil and zero mean not set.
@@ -89,7 +89,7 @@ func settingsIn(t tree, name string) (s Settings, err error) {
 	}
 	dec := yaml.NewDecoder(bytes.NewReader([]byte(text)), yaml.Strict())
 	if err := dec.Decode(&s); err != nil && !errors.Is(err, io.EOF) {
-		return s, fmt.Errorf("%s: %s", t.path(name), explain.YAML(err, true))
+		return s, fmt.Errorf("%s: %s", t.path(name), humanize.YAMLError(err, true))
 	}
 	if err := s.check(); err != nil {
 		return s, fmt.Errorf("%s: %w", t.path(name), err)

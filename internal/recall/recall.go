@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/find"
+	"github.com/decantdev/decant/internal/fact"
 	"github.com/decantdev/decant/internal/ruler"
 	"github.com/decantdev/decant/internal/typed"
 )
@@ -158,7 +158,7 @@ func (m *Measure) Lost(ctx context.Context, was, now string) (out []string) {
 
 // places returns the places of wanted strings on a line.
 func (m *Measure) places(line string) (out []place) {
-	in := find.In(line)
+	in := fact.IndexOf(line)
 	for _, a := range m.reader.atoms(line) {
 		if w := m.strings[a.text]; w != nil {
 			out = append(out, place{w, ruler.ContextsAt(line, a.text, in.Places(a.text), ruler.Most)})
@@ -208,7 +208,7 @@ func (m *Measure) stood(text string) {
 		if m.ctx.Err() != nil {
 			return
 		}
-		in := find.In(line)
+		in := fact.IndexOf(line)
 		for _, a := range m.reader.atoms(line) {
 			if w := m.strings[a.text]; w != nil && len(w.was) < ruler.Most {
 				w.was = append(w.was, ruler.ContextsAt(line, a.text, in.Places(a.text), ruler.Most-len(w.was))...)
@@ -220,7 +220,7 @@ func (m *Measure) stood(text string) {
 // result counts. What no text held before is looked for only in the lines that are new with this one.
 func (m *Measure) result(text, fresh string) Result {
 	r := Result{Score: 1}
-	in, more := find.In(text), find.In(fresh)
+	in, more := fact.IndexOf(text), fact.IndexOf(fresh)
 	all, held := 0, 0
 	for s, w := range m.strings {
 		if m.ctx.Err() != nil {

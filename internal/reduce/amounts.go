@@ -3,7 +3,7 @@ package reduce
 import (
 	"strings"
 
-	"github.com/decantdev/decant/internal/figure"
+	"github.com/decantdev/decant/internal/humanize"
 )
 
 // amount counts things in words.
@@ -14,7 +14,7 @@ func amount(n int, thing string) string {
 	if strings.HasSuffix(thing, "ch") {
 		thing += "e"
 	}
-	return figure.Thousands(n) + " " + thing + "s"
+	return humanize.Thousands(n) + " " + thing + "s"
 }
 
 // oneLine puts text on one line of at most n bytes, cut at a rune.

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/figure"
+	"github.com/decantdev/decant/internal/humanize"
 	"github.com/decantdev/decant/internal/tool"
 )
 
@@ -184,7 +184,7 @@ func writeLong(out *strings.Builder, line string, head, tail int) {
 	}
 	lost := utf8.RuneCountInString(body[from:til])
 	fmt.Fprintf(out, "%s[... %s of %s characters of this line left out: narrow the call, or use an offset, to see them ...]%s%s",
-		body[:from], figure.Thousands(lost), figure.Thousands(n), body[til:], line[len(body):])
+		body[:from], humanize.Thousands(lost), humanize.Thousands(n), body[til:], line[len(body):])
 }
 
 // between returns a place near i at which s may be cut, before it or, with a positive step, behind it: after a

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/policy"
 )
 
 // early returns what an early pour decides: a checkpoint where that is paid for or, at a cold moment, costs less for each

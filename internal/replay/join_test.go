@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/recorded"
+	"github.com/decantdev/decant/testing/recorded"
 )
 
 // halves divides a recorded session where the user says something next, each half numbered from the first message on, as

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/recorded"
 	"github.com/decantdev/decant/internal/ruler"
+	"github.com/decantdev/decant/testing/recorded"
 	"github.com/decantdev/decant/token"
 )
 

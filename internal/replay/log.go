@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/internal/tool"
-	"github.com/decantdev/decant/policy"
 )
 
 // mostAbout is how many characters are quoted of what a decision is about.

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/recorded"
+	"github.com/decantdev/decant/testing/recorded"
 	"github.com/decantdev/decant/token"
 )
 

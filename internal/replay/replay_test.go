@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/decantdev/decant/internal/recorded"
+	"github.com/decantdev/decant/testing/recorded"
 	"github.com/decantdev/decant/token"
 )
 

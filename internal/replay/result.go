@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/policy"
 )
 
 // A Session is what every policy made of one recording.

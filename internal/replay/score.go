@@ -5,7 +5,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/fact"
-	"github.com/decantdev/decant/legal"
+	"github.com/decantdev/decant/internal/legal"
 	"github.com/decantdev/decant/wire"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/dialect/anthropic"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/dialect/anthropic"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/token"
 )
 

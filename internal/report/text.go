@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/decantdev/decant/internal/figure"
+	"github.com/decantdev/decant/internal/humanize"
 )
 
 // Thousands writes n with a comma between groups of three digits: 85,200.
-func Thousands(n int) string { return figure.Thousands(n) }
+func Thousands(n int) string { return humanize.Thousands(n) }
 
 // Count writes n and what it counts, with an s unless n is 1: "3 calls".
 func Count(n int, what string) string {

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/recorded"
 	"github.com/decantdev/decant/internal/ruler"
+	"github.com/decantdev/decant/testing/recorded"
 )
 
 // A golden is one case that the other ruler has answered; testdata/README.md says what is in it.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/fact"
-	"github.com/decantdev/decant/internal/find"
 )
 
 // Told is what of a model's text about messages can be quoted.
@@ -26,7 +25,7 @@ const leastName = 6
 // gave them.
 func Tell(ctx context.Context, text string, ms []decant.Message) Told {
 	source := told(ctx, ms)
-	known, words := find.In(source), map[string]bool{}
+	known, words := fact.IndexOf(source), map[string]bool{}
 	eachWord(source, func(w string) { words[w] = true })
 	all, familiar := 0, 0
 	eachWord(text, func(w string) {
@@ -67,7 +66,7 @@ func told(ctx context.Context, ms []decant.Message) string {
 }
 
 // invents reports whether a text has a name that is not known.
-func invents(text string, known *find.Text) bool {
+func invents(text string, known *fact.Index) bool {
 	for _, f := range fact.Scan(nil, text) {
 		name := text[f.Start:f.End]
 		if f.Inner || f.Kind == decant.FactNumber || len(name) < leastName || known.Contains(name) {

@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
-	dialect "github.com/decantdev/decant/dialect/anthropic"
+	dialect "github.com/decantdev/decant/internal/dialect/anthropic"
 	"github.com/decantdev/decant/internal/sse"
 	"github.com/decantdev/decant/provider"
 )

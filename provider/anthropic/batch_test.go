@@ -9,7 +9,7 @@ import (
 
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 // asked returns items of a batch, one for each model.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/provider/anthropic"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
 	"github.com/decantdev/decant/token"
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 // speaks thinks, says something and calls a tool.

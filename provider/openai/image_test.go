@@ -9,7 +9,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/openai"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 // dot is a PNG of one point, in base64.

@@ -16,7 +16,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/openai"
-	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/testing/sandbox"
 )
 
 // local returns a client of a sandbox that behaves as local servers do.

@@ -8,7 +8,7 @@ import (
 	"os"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/passage"
+	"github.com/decantdev/decant/apps/notebook/passage"
 	"github.com/decantdev/decant/internal/ruler"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"

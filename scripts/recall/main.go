@@ -1,4 +1,4 @@
-// Recall measures whether the passages that are found in recorded sessions (package internal/passage, by which the tool
+// Recall measures whether the passages that are found in recorded sessions (package apps/notebook/passage, by which the tool
 // recall of decant mcp answers) are those that an agent needed later.
 //
 // The sessions of a project, in the order of the arguments, are one history. At places in it, the 190,000 tokens before

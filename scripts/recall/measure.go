@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/decantdev/decant/internal/passage"
+	"github.com/decantdev/decant/apps/notebook/passage"
 )
 
 // first is how many passages are looked at.

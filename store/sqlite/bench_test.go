@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/seal"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/seal"
 	"github.com/decantdev/decant/store/sqlite"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/decantdev/decant/store/seal"
+	"github.com/decantdev/decant/internal/seal"
 )
 
 // A treatment is what is done with the values of a column where the database is encrypted.

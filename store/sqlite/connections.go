@@ -9,8 +9,8 @@ import (
 	"os"
 	"sync"
 
+	"github.com/decantdev/decant/internal/seal"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/seal"
 )
 
 // connections are a database file that is open: one connection that writes and a pool of those that read, with what

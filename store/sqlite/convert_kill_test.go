@@ -9,11 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decantdev/decant/internal/eventually"
-	"github.com/decantdev/decant/internal/testdepth"
+	"github.com/decantdev/decant/internal/seal"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/seal"
 	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // convertAgainAndAgain is what a child does that converts: it encrypts a database and decrypts it, until it is killed.
@@ -58,10 +57,10 @@ func TestKillConvert(t *testing.T) {
 	info, err := os.Stat(path)
 	must(t, err)
 	want := picture(t, path, nil)
-	for range testdepth.Of(2, 10) {
+	for range testkit.Depth(2, 10) {
 		c, _ := start(t, path, converter, 0)
 		size := rand.Int64N(info.Size())
-		eventually.True(t, "it has written so much of the new database", func() bool {
+		testkit.Eventually(t, "it has written so much of the new database", func() bool {
 			at, err := os.Stat(path + ".converting")
 			return err == nil && at.Size() >= size
 		})

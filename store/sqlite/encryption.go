@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/decantdev/decant/internal/seal"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/seal"
 )
 
 // A KeyFunc returns the key of an encrypted database: 32 random bytes, which are not stored in it. It is a function

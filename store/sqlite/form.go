@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/decantdev/decant/internal/seal"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/seal"
 )
 
 //go:embed migrations/*.sql

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/decantdev/decant/internal/seal"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/seal"
 	"github.com/decantdev/decant/store/sqlite"
 )
 

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // A database that must not be written can be read: what one has kept can be taken away.
@@ -96,7 +96,7 @@ func TestDatabaseThatIsGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "decant.db")
 			var said []string
-			db, err := sqlite.Open(t.Context(), path, sqlite.Options{Logger: logtest.New(func(_ slog.Level, line string) { said = append(said, line) })})
+			db, err := sqlite.Open(t.Context(), path, sqlite.Options{Logger: testkit.Log(func(_ slog.Level, line string) { said = append(said, line) })})
 			must(t, err)
 			defer db.Close()
 			l := &line{Key: store.Key{ID: "conv"}}

@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // TestRequestsReadAsMuchOfALargeStore counts the pages that each step of a request, and what stands behind /readyz,
 // reads: of a store with ten times as many conversations no more, but for a level of its trees.
 func TestRequestsReadAsMuchOfALargeStore(t *testing.T) {
-	few := testdepth.Of(80, 300)
+	few := testkit.Depth(80, 300)
 	small, large := pages(t, few), pages(t, 10*few)
 	for name, n := range large {
 		if most := 2*small[name] + 8; n > most {
@@ -99,7 +99,7 @@ func crowd(t *testing.T, db *sqlite.DB, n int) []*line {
 // TestCollectingTakesNoLongerForEach counts the pages that gc looks at for each conversation, all of which hold one
 // block: of ten times as many it is no more for each.
 func TestCollectingTakesNoLongerForEach(t *testing.T) {
-	few := testdepth.Of(30, 60)
+	few := testkit.Depth(30, 60)
 	per := func(n int) int {
 		db := open(t, filepath.Join(t.TempDir(), "decant.db"))
 		for _, l := range crowd(t, db, n) {

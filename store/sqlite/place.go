@@ -1,8 +1,8 @@
 package sqlite
 
 import (
+	"github.com/decantdev/decant/internal/seal"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/seal"
 )
 
 // The places of sealed values. The table in columns.go names the same columns in the same order.

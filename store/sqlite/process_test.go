@@ -16,9 +16,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // The test binary starts itself as a child process that writes; these say what the child does.
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	testdepth.Checks(6, 100)
+	testkit.Checks(6, 100)
 	goleak.VerifyTestMain(m)
 }
 
@@ -129,7 +129,7 @@ func acknowledged(t *testing.T, s *bufio.Scanner, n int, acks map[string]int64) 
 func TestKill(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	path := ""
-	for i := range testdepth.Of(3, 60) {
+	for i := range testkit.Depth(3, 60) {
 		if i%5 == 0 { // a database that has survived much, but not so large that checking it takes long
 			path = filepath.Join(t.TempDir(), "decant.db")
 		}
@@ -178,7 +178,7 @@ func survived(t *testing.T, path, name string, acks map[string]int64) {
 // TestProcesses has several processes write to one database at once.
 func TestProcesses(t *testing.T) {
 	const processes = 3
-	each := testdepth.Of(10, 40)
+	each := testkit.Depth(10, 40)
 	path := filepath.Join(t.TempDir(), "decant.db")
 	acks := map[string]int64{}
 	var mu sync.Mutex

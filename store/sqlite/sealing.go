@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/seal"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/seal"
 )
 
 // A sealing is how values are kept: in a box, or, without one, as they are. The table in columns.go says what is done

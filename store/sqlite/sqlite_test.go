@@ -9,10 +9,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/decantdev/decant/internal/seal"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/seal"
 	"github.com/decantdev/decant/store/sqlite"
-	"github.com/decantdev/decant/store/storetest"
+	"github.com/decantdev/decant/testing/storetest"
 )
 
 func TestStore(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/match"
 	"github.com/decantdev/decant/engine/internal/plan"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/store"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/internal/cause"
 	"github.com/decantdev/decant/internal/cost"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/policy"
 )
 
 // A Snapshot is how a request stood to its conversation when it was sent, as far as what it cost depends on

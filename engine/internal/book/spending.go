@@ -7,7 +7,7 @@ import (
 	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/internal/cause"
 	"github.com/decantdev/decant/internal/cost"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/store"
 )
 

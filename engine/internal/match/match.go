@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/internal/refs"
 	"github.com/decantdev/decant/store"
 )

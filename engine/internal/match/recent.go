@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )

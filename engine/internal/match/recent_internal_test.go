@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/decantdev/decant/dialect/index"
+	"github.com/decantdev/decant/internal/dialect/index"
 )
 
 // What is kept of requests is bounded by what it takes in memory, also when each of them says a few words.

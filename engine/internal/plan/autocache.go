@@ -5,8 +5,8 @@ import (
 	"sync"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/dialect"
 )
 
 // mostKnown is how many conversations are known at least. One that is forgotten is marked as if never seen.

@@ -8,7 +8,7 @@ import (
 	"github.com/decantdev/decant/engine/internal/match"
 	"github.com/decantdev/decant/internal/cause"
 	"github.com/decantdev/decant/internal/cost"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 	"github.com/go-json-experiment/json"

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/legal"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/legal"
+	"github.com/decantdev/decant/internal/policy"
 )
 
 // check says what is wrong with the view that a route made, nil when it may leave.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/policy"
 )
 
 // recording returns the decision that puts a short record in the place of the messages up to one; 0: one that changes nothing.

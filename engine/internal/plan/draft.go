@@ -7,9 +7,9 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
-	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/internal/cost"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/preset"
 )
 

@@ -6,11 +6,11 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
-	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine/internal/match"
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/internal/refs"
-	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"

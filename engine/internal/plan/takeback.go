@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine/internal/match"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/store"
 )
 

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine/internal/match"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/policy"
 )
 
 // A Candidate is the plan of the next pour, made while no request waited for it.

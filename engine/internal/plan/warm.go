@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 )

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/dialect/index"
 	"github.com/decantdev/decant/engine/internal/match"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/dialect/index"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
