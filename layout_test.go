@@ -17,14 +17,16 @@ import (
 
 const module = "github.com/decantdev/decant"
 
-// storey returns where a folder belongs: core, agent, apps or testing, from the ground up, or above them all: the command, programs
-// that show how, and scripts.
+// storey returns where a folder belongs: core, agent, apps or testing, from the ground up, or above them: the command, which plays
+// the sandbox, and other programs.
 func storey(dir string) string {
 	switch top, _, _ := strings.Cut(dir, "/"); top {
 	case "agent", "apps", "testing":
 		return top
-	case "cmd", "examples", "scripts":
-		return "above"
+	case "cmd":
+		return "command"
+	case "examples", "scripts":
+		return "programs"
 	default:
 		return "core"
 	}
@@ -32,11 +34,12 @@ func storey(dir string) string {
 
 // below has the storeys that a package may import from. Tests may import testing, whatever they belong to.
 var below = map[string][]string{
-	"core":    {"core"},
-	"agent":   {"core", "agent"},
-	"apps":    {"core", "agent", "apps"},
-	"testing": {"core", "agent", "apps", "testing"},
-	"above":   {"core", "agent", "apps", "testing", "above"},
+	"core":     {"core"},
+	"agent":    {"core", "agent"},
+	"apps":     {"core", "agent", "apps"},
+	"testing":  {"core", "agent", "apps", "testing"},
+	"command":  {"core", "agent", "apps", "testing"},
+	"programs": {"core", "agent", "programs"},
 }
 
 func TestImportsRunDownwards(t *testing.T) {

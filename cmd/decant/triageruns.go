@@ -25,10 +25,10 @@ type triageRunsCmd struct {
 func (c *triageRunsCmd) Help() string {
 	return `Examples:
 
-    decant triage runs                # what each run found and cost
-    decant triage runs last           # the report of the newest run
-    decant triage runs last#2         # the code around the evidence of its second finding, and what was struck
-    decant triage runs --errors       # known errors, with the key that decant triage feedback takes
+    decant triage runs            # what each run found and cost
+    decant triage runs last       # the report of the newest run
+    decant triage runs last#2     # the evidence of its second finding
+    decant triage runs --errors   # known errors, with their keys
 
 Only RUN#N needs the repositories.`
 }
