@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -68,7 +67,7 @@ func (w *pastWorld) open() {
 	w.system++
 	w.agent, err = New(w.client, Options{
 		Model: "claude-sonnet-4-5", System: fmt.Sprintf("You work. Day %d.", w.system), Engine: w.db.Engine(), Journals: w.db.Store(), Tools: []Tool{readsMuch(9_000)},
-		Remind: func([]stdjson.RawMessage) string { return "Remember the rules." }, MaxTokens: 2000, Turns: 3,
+		Remind: func([]json.RawMessage) string { return "Remember the rules." }, MaxTokens: 2000, Turns: 3,
 	})
 	if err != nil {
 		w.Fatal(err)
@@ -247,7 +246,7 @@ func TestAMomentIsWhatCameToTheAPI(t *testing.T) {
 func TestWhatHasNoMoment(t *testing.T) {
 	w := newWorld(t, sandboxtest.Model(func(*sandbox.Prompt) sandbox.Answer { return says(text("Yes.")) }))
 	a := w.agent(Options{})
-	s, err := a.Load("", []stdjson.RawMessage{stdjson.RawMessage(`{"role":"user","content":"Hello."}`), stdjson.RawMessage(`{"role":"assistant","content":"Hello!"}`)})
+	s, err := a.Load("", []json.RawMessage{json.RawMessage(`{"role":"user","content":"Hello."}`), json.RawMessage(`{"role":"assistant","content":"Hello!"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}

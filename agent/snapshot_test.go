@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -66,7 +65,7 @@ func member(p *sandbox.Prompt) sandbox.Answer {
 	return says(text("I did: " + told))
 }
 
-func sizes(ms []stdjson.RawMessage) (n int) {
+func sizes(ms []json.RawMessage) (n int) {
 	for _, m := range ms {
 		n += len(m)
 	}

@@ -3,7 +3,6 @@ package team_test
 import (
 	"context"
 	"encoding/json"
-	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -97,7 +96,7 @@ func ran(t testing.TB, events iter.Seq2[agent.Event, error]) (all []agent.Event,
 func text(s string) sandbox.Block { return sandbox.Block{Kind: decant.KindText, Text: s} }
 
 func use(id, name, input string) sandbox.Block {
-	return sandbox.Block{Kind: decant.KindUse, ID: id, Name: name, Input: stdjson.RawMessage(input)}
+	return sandbox.Block{Kind: decant.KindUse, ID: id, Name: name, Input: json.RawMessage(input)}
 }
 
 func says(blocks ...sandbox.Block) sandbox.Answer { return sandbox.Answer{Blocks: blocks} }

@@ -82,7 +82,7 @@ func newNight(t *testing.T, o sandbox.Options) *night {
 	if n.client, err = anthropic.New(anthropic.Options{Base: "http://sandbox", Transport: &way{n, rt}, Credential: provider.Key("x-api-key", "test")}); err != nil {
 		t.Fatal(err)
 	}
-	if n.db, err = embedded.Open(t.Context(), t.TempDir()+"/triage.db", &embedded.Options{Engine: engine.Options{Timeouts: sandboxtest.Patient}}); err != nil {
+	if n.db, err = embedded.Open(t.Context(), t.TempDir()+"/triage.db", &embedded.Options{NoMarkers: true, Engine: engine.Options{Timeouts: sandboxtest.Patient}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { n.db.Close() })

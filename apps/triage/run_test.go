@@ -57,7 +57,7 @@ func newWorld(t *testing.T, m sandbox.Model) *world {
 	w.git("init", "-q", "-b", "main")
 	w.client = sandboxtest.Client(t, w.server)
 	var err error
-	if w.db, err = embedded.Open(t.Context(), filepath.Join(t.TempDir(), "triage.db"), &embedded.Options{Engine: engine.Options{Timeouts: sandboxtest.Patient}}); err != nil {
+	if w.db, err = embedded.Open(t.Context(), filepath.Join(t.TempDir(), "triage.db"), &embedded.Options{NoMarkers: true, Engine: engine.Options{Timeouts: sandboxtest.Patient}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.db.Close() })

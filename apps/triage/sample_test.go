@@ -57,7 +57,7 @@ func TestTheSample(t *testing.T) {
 	if err := r.Remember(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	known, err := sample.Defects(os.DirFS("sample/shop"))
+	known, err := sample.Defects(os.DirFS("../../testing/sample/shop"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package sandbox_test
 
 import (
 	"encoding/json"
-	stdjson "encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,7 +62,7 @@ func TestClearToolUses(t *testing.T) {
 		{"editing/InputsByName", toolEdit(now + `,"clear_tool_inputs":["Bash"]`), 7, 7 * (each + 3)},
 		{"editing/InputsOfOthers", toolEdit(now + `,"clear_tool_inputs":["Read"]`), 7, 7 * each},
 	}
-	rules := &sandbox.Rules{Calls: 100, Input: func(string, int) stdjson.RawMessage { return stdjson.RawMessage(`{"a":"bcd"}`) }}
+	rules := &sandbox.Rules{Calls: 100, Input: func(string, int) json.RawMessage { return json.RawMessage(`{"a":"bcd"}`) }}
 	s, base := worked(t, sandbox.Options{Model: rules}, 10, 100, "")
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -3,7 +3,6 @@ package sandbox_test
 import (
 	"cmp"
 	"encoding/json"
-	stdjson "encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -82,7 +81,7 @@ func (g grower) call() sandbox.Block {
 	if err != nil {
 		g.Fatal(err)
 	}
-	return sandbox.Block{Kind: decant.KindUse, ID: rapid.SampledFrom([]string{"", "call_1", "bad id", "toolu_x"}).Draw(g.T, "id"), Name: "Bash", Input: stdjson.RawMessage(input)}
+	return sandbox.Block{Kind: decant.KindUse, ID: rapid.SampledFrom([]string{"", "call_1", "bad id", "toolu_x"}).Draw(g.T, "id"), Name: "Bash", Input: json.RawMessage(input)}
 }
 
 func (g grower) system() string {
