@@ -39,7 +39,7 @@ var below = map[string][]string{
 	"apps":     {"core", "agent", "apps"},
 	"testing":  {"core", "agent", "apps", "testing"},
 	"command":  {"core", "agent", "apps", "testing"},
-	"programs": {"core", "agent", "programs"},
+	"programs": {"core", "agent", "apps", "programs"},
 }
 
 func TestImportsRunDownwards(t *testing.T) {

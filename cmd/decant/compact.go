@@ -24,7 +24,7 @@ type compactCmd struct {
 	KeepTurns *int   `placeholder:"N" help:"Keep at least the newest N turns word for word; 0 keeps only a summary."`
 	Model     string `placeholder:"ID" help:"Model that will read the result. Default: the one in the input."`
 	Preset    string `placeholder:"NAME" default:"default" help:"Policy: default, agent-loop, chat, coding-session, night-watch, orchestrator, or a YAML file."`
-	From      string `placeholder:"FORMAT" help:"Input format: anthropic, openai-chat, openai-responses, messages, claude-code, codex, pi, or a log of copilot-cli, gemini, opencode, swe-agent, tau-bench, openhands. Default: detected."`
+	From      string `placeholder:"FORMAT" help:"Input format: anthropic, openai-chat, openai-responses, messages, claude-code, codex, pi, or a log of copilot-cli, gemini, opencode. Default: detected."`
 	As        string `placeholder:"FORMAT" default:"same" enum:"same,anthropic,openai-chat,openai-responses,text" help:"Output format: same, anthropic, openai-chat, openai-responses, or text (what a model would read)."`
 	Output    string `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
 	Force     bool   `help:"Allow overwriting the input file."`

@@ -55,4 +55,6 @@ func billOf(r *Report) *bill {
 }
 
 // billText says what the figures of a bill are.
-const billText = "Billed for prompts, in tokens of a fresh one (those from the provider's cache count a tenth, those written to it 1.25 or 2). Computed from the prompts of this run, as if the model had asked the same. What the limits, thinking and the code cache bring only another run can tell: decant triage measure."
+const billText = "Billed for prompts, in tokens of a fresh one: those read from the provider's cache count a tenth, those written " +
+	"to it 1.25 or 2. Computed from the prompts of this run, as if the model had asked the same. The effect of limits, thinking " +
+	"and the code cache does not show in one run."
