@@ -72,7 +72,7 @@ func (e *Engine) archive(p *Prepared, res Response) {
 			Status: res.Status, Usage: res.Usage, Extra: res.Extra, Content: res.Content, Stop: res.Stop, Broken: res.Broken,
 			Organization: res.Organization, Batch: res.Batch, BookedAs: res.BookedAs,
 		},
-		Out: p.out, Body: p.Body, Conversation: p.Conversation, Markers: p.markers(), Held: held, Passes: p.passes, Billed: billed, Time: e.opts.Now().UTC(),
+		Out: p.out, Prompt: p.out.Prompt, Body: p.Body, Conversation: p.Conversation, Markers: p.markers(), Held: held, Passes: p.passes, Billed: billed, Time: e.opts.Now().UTC(),
 	}
 	if f.Answered() {
 		p.learnMarkers(billed, f.Terms())

@@ -25,7 +25,8 @@ type Answer struct {
 // An Answered is a request with its answer.
 type Answered struct {
 	Answer
-	Out          *Outgoing
+	Out          *Outgoing           // only its archive looks at it, and brings it up to date
+	Prompt       *match.Prompt       // of the request; it never changes, so that other requests may look at it
 	Body         []byte              // as it was sent
 	Conversation string              // id, empty when it is not known
 	Markers      *plan.AddedMarkers  // cache markers of ours, nil where none are for us to add
@@ -37,8 +38,7 @@ type Answered struct {
 
 // Footprint returns about how many bytes the answer takes that waits for its archive, with its request.
 func (f Answered) Footprint() int {
-	p := f.Out.Prompt
-	n := match.Footprint(p.Doc.Source, 2*len(p.Blocks)) + len(f.Content)
+	n := match.Footprint(f.Prompt.Doc.Source, 2*len(f.Prompt.Blocks)) + len(f.Content)
 	if !match.SameBytes(f.Body, f.Out.Body) {
 		n += len(f.Body)
 	}
@@ -46,7 +46,7 @@ func (f Answered) Footprint() int {
 }
 
 // Begins reports whether another request begins with this one.
-func (f Answered) Begins(next *match.Prompt) bool { return f.Out.Prompt.Begins(next) }
+func (f Answered) Begins(next *match.Prompt) bool { return f.Prompt.Begins(next) }
 
 // Answered reports whether there was an answer, to its end.
 func (f *Answered) Answered() bool { return f.Status/100 == 2 && !f.Broken }
