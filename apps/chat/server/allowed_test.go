@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -112,31 +114,35 @@ func TestLimitsHoldForWhatGoesOn(t *testing.T) {
 // What a request may cost is held back while it is answered: one beside it, at another door, cannot spend it a second time.
 func TestRequestsSideBySideCannotOverspend(t *testing.T) {
 	asked, let := make(chan struct{}), make(chan struct{})
+	release := sync.OnceFunc(func() { close(let) })
+	defer release()
+	var calls atomic.Int32
 	model := sandboxtest.Model(func(*sandbox.Prompt) sandbox.Answer {
-		asked <- struct{}{}
-		<-let
+		if calls.Add(1) == 1 { // further calls are answered at once
+			close(asked)
+			<-let
+		}
 		return says("Yes.")
 	})
-	w := newWorld(t, model, ring, func(w *world) { w.timeouts.Optional = time.Millisecond }) // a budget is not waited for
+	w := newWorld(t, model, ring, func(w *world) { w.timeouts.Optional = time.Second }) // as long as a budget is waited for
 	h := w.key("ann", store.Limits{Budgets: []store.Allowance{{Per: "tenant", Tokens: 12_000}}})
 	id := get[summary](w, 201, httpCall{method: "POST", path: "/v1/sessions", header: maps.Clone(h)}).ID
-	first := make(chan int)
+	status := make(chan int, 1)
 	go func() {
 		res := w.do(httpCall{method: "POST", path: "/v1/sessions/" + id + "/messages", body: `{"text":"hello"}`, header: with(h, "Accept", "application/json")})
 		defer res.Body.Close()
-		first <- res.StatusCode
+		status <- res.StatusCode
 	}()
 	<-asked
 	completion := `{"model":"default","messages":[{"role":"user","content":"hello"}]}`
 	get[any](w, 402, httpCall{method: "POST", path: "/v1/chat/completions", body: completion, header: maps.Clone(h)})
-	let <- struct{}{}
-	if got := <-first; got != 200 {
+	release()
+	if got := <-status; got != 200 {
 		t.Errorf("the first one: %d", got)
 	}
 	if err := w.db.Engine().Flush(t.Context()); err != nil { // books it
 		t.Fatal(err)
 	}
-	go func() { <-asked; let <- struct{}{} }()
 	get[any](w, 200, httpCall{method: "POST", path: "/v1/chat/completions", body: completion, header: maps.Clone(h)}) // it used less than was held back
 }
 
