@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/store"
 )
 
 // budgets returns the budgets that a request falls under: the engine's, then its own.
@@ -14,6 +16,48 @@ func (e *Engine) budgets(own []budget.Budget) []budget.Budget {
 		return e.opts.Budgets
 	}
 	return slices.Concat(e.opts.Budgets, own)
+}
+
+// hold holds back what a prepared request may cost. A conversation that could not be looked up does not make it free.
+func (a *incoming) hold(ctx context.Context, p *Prepared) (err error) {
+	if p.out == nil {
+		if p.ending.apart, err = a.apart(); err != nil {
+			return &UnmeteredError{err}
+		}
+		p.ending.held = p.ending.apart.Reservation("")
+		return a.e.reserve(ctx, p.ending.held)
+	}
+	held := p.out.Reservation(p.Conversation)
+	if err := a.e.reserve(ctx, held); err != nil {
+		a.e.archive(p, Response{}) // it never leaves
+		return err
+	}
+	p.ending.held = held
+	return nil
+}
+
+// bookApart books what a request cost whose conversation could not be looked up, and ends its reservation.
+func (e *Engine) bookApart(p *Prepared, res Response) {
+	dr, held, now := p.ending.apart, p.ending.held, e.opts.Now().UTC()
+	u := p.charged(res).Add(res.Extra)
+	if res.Status/100 != 2 || u.Prompt() == 0 {
+		e.purse.Release(held)
+		return
+	}
+	e.later(func(ctx context.Context) {
+		defer e.purse.Release(held)
+		id, err := e.settings.IDs.Next()
+		if err == nil {
+			price := dr.Price(u, cost.Terms{At: now})
+			spends := []store.Spend{{ID: id, Time: now, Model: dr.Model.ID, Usage: u, Without: u, Cost: price, Bare: price}}
+			if err = e.store.Book(ctx, store.Key{Tenant: dr.Start.Tenant}, spends); err == nil {
+				e.opts.OnBooked(dr.Start.Tenant, spends)
+			}
+		}
+		if err != nil {
+			e.opts.Logger.Error("book a request without its conversation", "error", err)
+		}
+	})
 }
 
 // reserve makes a reservation. It returns a *budget.Error when a budget does not have that much left. When only other

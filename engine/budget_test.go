@@ -271,3 +271,42 @@ func (u *unsummed) Spent(ctx context.Context, q store.SpendQuery) (store.Sum, er
 	}
 	return u.Store.Spent(ctx, q)
 }
+
+// unmatched is a store that finds no conversation in time.
+type unmatched struct{ *sqlite.DB }
+
+func (unmatched) Match(context.Context, string, string, []decant.Hash) (store.Match, error) {
+	return store.Match{}, context.DeadlineExceeded
+}
+
+// A conversation that cannot be looked up does not make a request free: what it may cost is held back, and what it cost is booked.
+func TestBudgetHoldsForConversationsThatAreNotFound(t *testing.T) {
+	x := newTill(t, budget.Budget{Per: "tenant", Tokens: 3000})
+	x.faults = true
+	x.start(unmatched{x.db}, time.Millisecond)
+	var passed []*engine.Prepared
+	for i := range 5 {
+		p, err := x.ask(fmt.Sprint("s", i))
+		if over := (*budget.Error)(nil); errors.As(err, &over) {
+			break
+		}
+		if err != nil || p.Fault == nil {
+			t.Fatalf("%v, fault %v", err, p)
+		}
+		passed = append(passed, p)
+	}
+	if len(passed) != 2 {
+		t.Fatalf("%d requests of about 1,100 tokens were let through within 3,000, want 2", len(passed))
+	}
+	for _, p := range passed {
+		x.answer(p, 1000)
+	}
+	if _, err := x.ask("more"); !errors.As(err, new(*budget.Error)) {
+		t.Errorf("2,000 tokens are spent, and the next request: %v", err)
+	}
+	x.engine.Finish(passed[0], engine.Response{Status: 200, Usage: decant.Usage{Input: 1}}) // does nothing
+	spent, err := x.db.Spent(t.Context(), store.SpendQuery{})
+	if err != nil || spent.Tokens != 2*1010 {
+		t.Errorf("spent: %+v, %v; want 2,020 tokens", spent, err)
+	}
+}

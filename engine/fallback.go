@@ -49,8 +49,7 @@ func longest(ls []*match.Stored, r *match.Prompt) *match.Stored {
 func (a *incoming) original(l *match.Stored, fault error) (*Prepared, error) {
 	p := &Prepared{Body: a.req.Body, Fault: fault}
 	c := a.prompt.Doc.Conversation
-	in, set := a.input(&match.Match{Relation: match.Begins, Entries: match.Unknown(len(a.prompt.Spine))}, &plan.Meter{}, plan.Demand{})
-	dr, err := plan.NewDraft(in, set, plan.Meter{}, nil)
+	dr, err := a.apart()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
@@ -68,6 +67,13 @@ func (a *incoming) original(l *match.Stored, fault error) (*Prepared, error) {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return p, nil
+}
+
+// apart returns the request as a conversation of its own.
+func (a *incoming) apart() (*plan.Draft, error) {
+	alone := &match.Match{Relation: match.Begins, Entries: match.Unknown(len(a.prompt.Spine))}
+	in, set := a.input(alone, &plan.Meter{}, plan.Demand{})
+	return plan.NewDraft(in, set, plan.Meter{}, nil)
 }
 
 // ErrUnavailable means that neither the view nor the client's own bytes can be sent: what was

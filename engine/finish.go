@@ -22,6 +22,9 @@ import (
 //
 // A request is finished once, whichever of its forms is passed (see Recover and Paused): further calls do nothing.
 func (e *Engine) Finish(p *Prepared, res Response) {
+	if p.out == nil && p.ending != nil && p.ending.apart != nil {
+		p.ending.once.Do(func() { e.bookApart(p, res) })
+	}
 	if p.out == nil || p.out.Count {
 		return
 	}
@@ -50,6 +53,7 @@ type ending struct {
 	once   sync.Once
 	flight *match.Flight       // nil: it holds nothing that is stored
 	held   *budget.Reservation // what the request may cost at most, nil: no budget applies
+	apart  *plan.Draft         // what it is priced as if its conversation could not be looked up, else nil
 }
 
 // archive has it archived how a request ended that was read.

@@ -75,13 +75,10 @@ func (a *incoming) send(ctx context.Context) (*Prepared, error) {
 		}
 	}
 	p.incoming, p.ending = a, new(ending)
-	if p.out != nil && !a.req.Count && !a.observed() && len(a.e.budgets(a.req.Budgets)) > 0 {
-		r := p.out.Reservation(p.Conversation)
-		if err := a.e.reserve(ctx, r); err != nil {
-			a.e.archive(p, Response{}) // it never leaves
+	if !a.req.Count && !a.observed() && len(a.e.budgets(a.req.Budgets)) > 0 {
+		if err := a.hold(ctx, p); err != nil {
 			return nil, err
 		}
-		p.ending.held = r
 	}
 	a.e.leaves(p)
 	return p, nil
