@@ -29,7 +29,7 @@ type Report struct {
 	Track     Track           `json:"track,omitzero"`    // how often earlier findings were right
 }
 
-// An Error is an error of a report, whether it was investigated or not.
+// A ReportedError is an error of a report, whether it was investigated or not.
 type ReportedError struct {
 	investigate.Case
 	Finding *investigate.Finding `json:"finding,omitzero"` // nil: it was not investigated

@@ -28,7 +28,7 @@ var allLayers = []Layer{LayerPromptCache, LayerCaps, LayerEditing, LayerCompacti
 // AllLayers returns the layers, those first that an investigation meets first.
 func AllLayers() []Layer { return slices.Clone(allLayers) }
 
-// A Set is layers that are switched off. The zero value is none: all are on.
+// A LayerSet has layers that are switched off. The zero value switches off nothing.
 type LayerSet struct{ off string } // names with spaces around them, in the order of all, so that equal sets are equal
 
 // WithoutLayers returns the set of layers that are switched off.

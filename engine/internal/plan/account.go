@@ -70,7 +70,7 @@ func (k Knowledge) Says(topic string, now time.Time) string {
 	return f.Value
 }
 
-// A Book keeps what is known of accounts, in memory and in a store. It is safe for concurrent use.
+// Accounts keeps what is known of accounts, in memory and in a store. It is safe for concurrent use.
 type Accounts struct {
 	Store      store.Findings
 	Now        func() time.Time

@@ -12,7 +12,7 @@ import (
 // mostKnown is how many conversations are known at least. One that is forgotten is marked as if never seen.
 const mostKnown = 4096
 
-// A Book follows what markers bring for each conversation, by its first message, and for the first requests of all
+// An AutoCache follows what markers bring for each conversation, by its first message, and for the first requests of all
 // conversations of a tenant, which nobody may go on with. It is safe for concurrent use.
 type AutoCache struct {
 	seed maphash.Seed

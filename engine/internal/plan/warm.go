@@ -21,7 +21,7 @@ const (
 	mostWarmBytes = 64 << 20 // of requests
 )
 
-// A Keeper keeps warm what conversations that rest have left in the provider's cache, as long as cost.KeepWarm says
+// A Warmer keeps warm what conversations that rest have left in the provider's cache, as long as cost.KeepWarm says
 // so. It holds in memory what each has cost: a restart begins anew. The nil Keeper keeps nothing warm.
 type Warmer struct {
 	by  provider.Asker
@@ -43,7 +43,7 @@ func NewWarmer(by provider.Asker, do func(func(context.Context) error), now func
 	return &Warmer{by: by, do: do, now: now, log: log, rests: map[store.Key]*resting{}}
 }
 
-// An Answered is a request that was answered as it was sent.
+// A Rested is a request that was answered as it was sent.
 type Rested struct {
 	Key   store.Key
 	Draft *Draft
@@ -68,7 +68,7 @@ type resting struct {
 	strange bool        // its provider's cache is not as the rule takes it to be
 }
 
-// Rested notes what an answered request has left in the cache, and what calls of ours before it have brought. The
+// Answered notes what an answered request has left in the cache, and what calls of ours before it have brought. The
 // conversation rests from now on.
 func (k *Warmer) Answered(a *Rested) {
 	in, u := a.Draft.Input, a.Usage

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A Pair is a certificate with its key, as two files hold it. It is safe for concurrent use.
+// A Certificate is a certificate with its key, as two files hold it. It is safe for concurrent use.
 type Certificate struct {
 	cert, key string // names of files
 	current   atomic.Pointer[tls.Certificate]

@@ -10,15 +10,15 @@ import (
 // readsBeforeIndex is how many searches of the whole text cost as much as an index of it does, about.
 const readsBeforeIndex = 256
 
-// A Text is searched again and again. Its first searches read it; from some on it has an index. It is not
-// safe for concurrent use.
+// An Index searches one text again and again. Its first searches read the text; once they have read enough, it builds an
+// index. It is not safe for concurrent use.
 type Index struct {
 	text  string
 	spent int // bytes that searches have read
 	index *suffixarray.Index
 }
 
-// IndexOf returns a Text that searches s.
+// IndexOf returns an Index that searches s.
 func IndexOf(s string) *Index { return &Index{text: s} }
 
 // Contains reports whether s stands in the text.

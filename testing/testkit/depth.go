@@ -10,7 +10,7 @@ import (
 // Variable is the name of the environment's variable that asks for full depth with the value 1.
 const Variable = "DECANT_FULL"
 
-// hidden reports whether the environment asked for full depth before Hide.
+// hidden reports whether the environment asked for full depth before HideDepth.
 var hidden bool
 
 // HideDepth takes the variable out of the environment, and keeps the depth. TestMain calls it where tests run the program or start it:
