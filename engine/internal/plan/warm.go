@@ -35,7 +35,7 @@ type Warmer struct {
 	ended bool
 }
 
-// NewWarmer returns a keeper whose calls by makes, nil for none. do does work that no request waits for.
+// NewWarmer returns a Warmer whose calls by makes, nil for none. do does work that no request waits for.
 func NewWarmer(by provider.Asker, do func(func(context.Context) error), now func() time.Time, log *slog.Logger) *Warmer {
 	if by == nil {
 		return nil
