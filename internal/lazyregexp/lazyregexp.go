@@ -29,6 +29,9 @@ func New(text string) *Regexp {
 // String returns the text that it was made of.
 func (r *Regexp) String() string { return r.compiled().String() }
 
+// SubexpNames is [regexp.Regexp.SubexpNames].
+func (r *Regexp) SubexpNames() []string { return r.compiled().SubexpNames() }
+
 // MatchString is [regexp.Regexp.MatchString].
 func (r *Regexp) MatchString(s string) bool { return r.compiled().MatchString(s) }
 

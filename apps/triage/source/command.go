@@ -116,7 +116,7 @@ func Unprinted(err error) string {
 // read yields what the program prints, and reports whether it was read to its end.
 func (c *Command) read(ctx context.Context, in Window, out io.Reader, yield func(Event, error) bool) bool {
 	stopped := false
-	ended := readJSONL(context.WithoutCancel(ctx), c.Name(), time.Time{}, out, func(e Event, err error) bool {
+	ended := readAll(context.WithoutCancel(ctx), c.Name(), time.Now(), out, anyLines, func(e Event, err error) bool {
 		if err != nil {
 			if _, ok := errors.AsType[*LineError](err); !ok && ctx.Err() != nil {
 				return true // the pipe was closed, and run tells why

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // The names that loggers have for the fields of an event. The first that is there counts.
@@ -17,7 +18,7 @@ var (
 	timeNames        = []string{"time", "timestamp", "@timestamp", "ts", "datetime", "asctime", "date", "created_at", "t"}
 	levelNames       = []string{"level", "severity", "levelname", "log.level", "lvl", "loglevel"}
 	classNames       = []string{"class", "error_class", "error.class", "errorClass", "exception_class", "exception.class", "exception.type", "error.type", "error.kind", "exc_type", "error_type", "exceptionClass"}
-	messageNames     = []string{"message", "msg", "event", "error_message", "error.message", "errorMessage", "exception.message", "exc_value"}
+	messageNames     = []string{"message", "msg", "event", "textPayload", "error_message", "error.message", "errorMessage", "exception.message", "exc_value"}
 	textNames        = []string{"error", "err", "exception", "exc"}
 	stackNames       = []string{"stack", "stacktrace", "stack_trace", "stackTrace", "backtrace", "traceback", "exc_info", "exc_text", "error.stack_trace", "error.stack", "exception.stacktrace", "errorVerbose", "error_verbose"}
 	serviceNames     = []string{"service", "service.name", "app", "app_name", "appName", "application"}
@@ -50,17 +51,35 @@ func decode(line []byte) (object, error) {
 	return o, nil
 }
 
-// readObject returns the event that an object tells, or errLevel when it tells of none.
-func readObject(o object) (Event, error) {
+// tells reports whether an object is an event of a logger: it has a level, a class, or a stack.
+func (o object) tells() bool {
+	_, ok := o.first(levelNames)
+	return ok || o["class"] != nil || o["frames"] != nil || o.stack() != "" || o.text(classNames) != ""
+}
+
+// child returns an object that is a field.
+func (o object) child(name string) object {
+	in, _ := o[name].(map[string]any)
+	return in
+}
+
+// readObject returns the event that an object tells, or errLevel when it tells of none. put is the time of an object
+// that has none; zero: it must have one.
+func readObject(o object, put time.Time) (Event, error) {
 	e, err := o.error(0)
 	if err != nil {
 		return e, err
 	}
 	at, ok := o.first(timeNames)
-	if !ok {
+	switch {
+	case ok:
+		e.Time, err = timeOf(at)
+	case put.IsZero():
 		return e, fmt.Errorf("no time; want a field such as %q", timeNames[0])
+	default:
+		e.Time = put
 	}
-	if e.Time, err = timeOf(at); err != nil {
+	if err != nil {
 		return e, err
 	}
 	bound(&e)
@@ -89,6 +108,11 @@ func (o object) error(depth int) (e Event, err error) {
 			} else if e.Class == "" || e.Message == "" {
 				e.Message = joined(e.Message, v)
 			}
+		}
+	}
+	if stack == "" && strings.Contains(e.Message, "\n") {
+		if parsed, ok := Parse(e.Message); ok {
+			stack, e.Message = e.Message, parsed.Message // a program that puts its stack into the message
 		}
 	}
 	if !o.isError(e.Class != "" || stack != "" || o["frames"] != nil) {

@@ -1,6 +1,8 @@
 package source
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +11,16 @@ import (
 	"testing"
 	"time"
 )
+
+// readLine reads one line; an empty one tells of no error.
+func readLine(line []byte) (e Event, err error) {
+	err = errLevel
+	readAll(context.Background(), "", time.Time{}, bytes.NewReader(line), objectLines, func(got Event, fault error) bool {
+		e, err = got, fault
+		return true
+	})
+	return e, err
+}
 
 func TestLinesOfLoggers(t *testing.T) {
 	for _, test := range []struct{ name, line, want string }{

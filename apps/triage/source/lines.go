@@ -51,6 +51,12 @@ func (l *liner) next() ([]byte, error) {
 	}
 }
 
+// ahead returns some of what follows the newest line. It is valid until the next line is read.
+func (l *liner) ahead() []byte {
+	text, _ := l.in.Peek(4 << 10)
+	return text
+}
+
 func trimEnd(b []byte) []byte {
 	for len(b) > 0 && (b[len(b)-1] == '\n' || b[len(b)-1] == '\r') {
 		b = b[:len(b)-1]

@@ -2,8 +2,6 @@ package source
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"regexp"
@@ -26,7 +24,7 @@ func (l *Log) Name() string { return "log " + strings.Join(l.Files, " ") }
 // Events implements [Source].
 func (l *Log) Events(ctx context.Context, in Window) iter.Seq2[Event, error] {
 	return readFiles(ctx, l.Files, in, func(ctx context.Context, name string, at time.Time, r io.Reader, yield func(Event, error) bool) bool {
-		return readLog(ctx, name, at, r, func(e Event, err error) bool {
+		return readAll(ctx, name, at, r, logLines, func(e Event, err error) bool {
 			if err == nil && e.Service == "" {
 				e.Service = l.Service
 			}
@@ -38,41 +36,19 @@ func (l *Log) Events(ctx context.Context, in Window) iter.Seq2[Event, error] {
 // Check implements [Source].
 func (l *Log) Check(context.Context) error { return checkFiles(l.Files) }
 
-// readLog is a readFunc for logs. at is the time of what has none.
-func readLog(ctx context.Context, name string, at time.Time, r io.Reader, yield func(Event, error) bool) bool {
-	lines, rec := newLiner(r), record{file: at, at: at}
-	for ctx.Err() == nil {
-		line, err := lines.next()
-		switch {
-		case err == io.EOF:
-			return rec.flush(yield)
-		case errors.Is(err, errLong):
-			continue // no line of a stack is so long, and a log may hold anything
-		case err != nil:
-			yield(Event{}, fmt.Errorf("read %s: %w", name, err))
-			return false
-		case len(line) > 0 && line[0] == '{' && line[len(line)-1] == '}':
-			if !rec.flush(yield) || !rec.json(line, yield) {
-				return false
-			}
-		case !rec.add(string(line), yield):
-			return false
-		}
-	}
-	yield(Event{}, ctx.Err())
-	return false
-}
-
 // A record is what belongs together in a log: a line with what follows it.
 type record struct {
-	file  time.Time // of what has no time
-	at    time.Time // of the newest line with one
-	own   bool      // the record itself has one
-	lines []string
-	size  int
-	stack bool // it has a stack already
-	open  bool // the last lines are those of a traceback that has no end yet
-	each  bool // each of its lines has a time
+	file   time.Time // of what has no time
+	at     time.Time // of the newest line with one
+	own    bool      // lines of this stream have times of their own
+	put    time.Time // when the newest line was collected
+	lines  []string
+	parts  strings.Builder // of a line that was collected in pieces
+	size   int
+	stack  bool // it has a stack already
+	open   bool // the last lines are those of a traceback that has no end yet
+	each   bool // each of its lines has a time
+	severe bool // the collector has noted that it is an error
 }
 
 // starts are lines that begin a record although they have no time.
@@ -81,29 +57,44 @@ var starts = lazyregexp.New(`^(?:panic: |fatal error: |Exception in thread |(?:E
 // follows are lines that belong to the one before, whether or not each of them has a time.
 var follows = lazyregexp.New("^(?:\\s+|$|goroutine \\d+|created by |\\[signal |Caused by: |Suppressed: |\\.\\.\\. \\d+|[\\w./*()\\-]+\\(.*\\)$|exit status \\d|from \\S+:\\d+|\\S+\\.rb:\\d+:in |During handling of the above|The above exception was|" + regexp.QuoteMeta(traceback) + ")")
 
-// add takes one line, and yields the record before it when the line begins a new one.
-func (r *record) add(line string, yield func(Event, error) bool) bool {
-	at, rest, timed := split(line, r.file)
-	text := line
+// knows reports whether a line looks like one of a log.
+func (r *record) knows(line string) bool {
+	_, _, timed := split(line, r.file)
+	return timed || starts.MatchString(line) || level.MatchString(line) || holdsAny(line, traceback)
+}
+
+// add takes one line without its wrapping, and yields the record before it when the line begins a new one.
+func (r *record) add(w wrapped, yield func(Event, error) bool) bool {
+	at, rest, timed := split(w.text, r.file)
+	text := w.text
 	if timed {
-		text = rest
+		text, r.own = rest, true
 	}
-	if len(r.lines) > 0 && r.takes(text, timed) {
+	apart := !r.own && w.at.Sub(r.put) > oneBreath || w.severe != r.severe
+	r.put = w.at
+	if len(r.lines) > 0 && r.takes(text, timed, apart) {
 		r.append(text)
 		return true
 	}
 	if !r.flush(yield) {
 		return false
 	}
-	if timed {
-		r.at, r.own = at, true
+	switch {
+	case timed:
+		r.at = at
+	case !w.at.IsZero():
+		r.at = w.at
 	}
+	r.severe = w.severe
 	r.append(text)
 	return true
 }
 
-// takes reports whether a line belongs to the record.
-func (r *record) takes(text string, timed bool) bool {
+// oneBreath is how far apart a program writes the lines of one record, where only the collector notes times.
+const oneBreath = 20 * time.Millisecond
+
+// takes reports whether a line belongs to the record. It is apart when the collector says so.
+func (r *record) takes(text string, timed, apart bool) bool {
 	switch {
 	case r.stack && text == traceback:
 		return chained.MatchString(r.lastWords())
@@ -113,7 +104,7 @@ func (r *record) takes(text string, timed bool) bool {
 	case r.open:
 		return !timed || r.each
 	}
-	return !timed && !r.begins(text)
+	return !timed && !apart && !r.begins(text)
 }
 
 // chained is what stands between the tracebacks of an error and its cause.
@@ -153,31 +144,20 @@ func (r *record) append(line string) {
 	}
 	if r.size += len(line) + 1; r.size <= mostRecord {
 		r.lines = append(r.lines, line)
+	} else if !r.stack {
+		r.size, r.lines = len(line)+1, append(r.lines[:min(1, len(r.lines))], line) // a stack may still follow
 	}
-}
-
-// json yields the event of a line of JSON. One that tells of none, or is of another kind, is left out.
-func (r *record) json(line []byte, yield func(Event, error) bool) bool {
-	o, err := decode(line)
-	if err != nil {
-		return true
-	}
-	if _, ok := o.first(levelNames); !ok && o["class"] == nil && o.stack() == "" {
-		return true // data that was printed
-	}
-	e, err := readObject(o)
-	if err != nil {
-		return true
-	}
-	r.at = e.Time
-	return yield(e, nil)
 }
 
 // flush yields the event of the record, if it is one, and begins a new record.
 func (r *record) flush(yield func(Event, error) bool) bool {
-	lines := r.lines
-	*r = record{file: r.file, at: r.at}
+	lines, severe := r.lines, r.severe
+	*r = record{file: r.file, at: r.at, own: r.own, put: r.put}
 	e, ok := readRecord(lines)
+	if !ok && severe && len(lines) > 0 {
+		e = Event{Message: cut(strings.ToValidUTF8(strings.TrimSpace(lines[0]), "\uFFFD"), mostMessage)}
+		ok = e.Message != ""
+	}
 	if !ok {
 		return true
 	}

@@ -31,7 +31,7 @@ func short(e Event) string {
 // logged returns what a log tells.
 func logged(t *testing.T, text string) (out []Event) {
 	t.Helper()
-	readLog(t.Context(), "log", time.Date(2026, 11, 24, 3, 0, 0, 0, time.UTC), strings.NewReader(text), func(e Event, err error) bool {
+	readAll(t.Context(), "log", time.Date(2026, 11, 24, 3, 0, 0, 0, time.UTC), strings.NewReader(text), logLines, func(e Event, err error) bool {
 		if err != nil {
 			t.Error(err)
 		}
@@ -238,7 +238,7 @@ func TestLogFiles(t *testing.T) {
 func TestReadingEndsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	n, last := 0, error(nil)
-	readLog(ctx, "log", time.Time{}, io.MultiReader(strings.NewReader(strings.Repeat("2026-11-23T01:00:00Z ERROR a\n", 100))), func(_ Event, err error) bool {
+	readAll(ctx, "log", time.Time{}, io.MultiReader(strings.NewReader(strings.Repeat("2026-11-23T01:00:00Z ERROR a\n", 100))), logLines, func(_ Event, err error) bool {
 		n, last = n+1, err
 		cancel()
 		return true
@@ -249,11 +249,14 @@ func TestReadingEndsWithTheContext(t *testing.T) {
 }
 
 func FuzzLog(f *testing.F) {
+	for _, w := range wrappings {
+		f.Add(wrappedText(logs[0].text, w.wrap))
+	}
 	for _, test := range logs {
 		f.Add(test.text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		readLog(t.Context(), "log", time.Unix(1795400000, 0), strings.NewReader(text), func(e Event, err error) bool {
+		readAll(t.Context(), "log", time.Unix(1795400000, 0), strings.NewReader(text), logLines, func(e Event, err error) bool {
 			checkEvent(t, e, err)
 			return true
 		})

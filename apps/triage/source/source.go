@@ -9,9 +9,13 @@
 //
 // # Logs
 //
-// A plain log is read record by record. A record begins with a line that has a time, and goes on until the next one. What has the level of
-// an error or a stack in it is an event: Go, Python, Java, Ruby, Node. A record without a time, such as a panic, has that of the record
-// before it, or of the file. Lines of JSON between them are read as above.
+// A plain log is read record by record. A record begins with a line that has a time, and ends before the next one. A
+// record with the level of an error or with a stack is an event: Go, Python, Java, Ruby, Node. One without a time, such
+// as a panic, has that of the record before it, or of the file. Lines of JSON between them are read as above.
+//
+// What a container runtime, an orchestrator or a service manager writes around each line is taken off: objects of
+// Docker, journald, Loki and Fluent Bit; the prefixes of CRI, Compose, kubectl, stern, syslog (RFC 3164 and 5424) and
+// others; escape sequences. Lines of one container or process are put together. Text may be in UTF-8 or UTF-16.
 //
 // Everything here is data from outside, and bounded: see the constants.
 package source
