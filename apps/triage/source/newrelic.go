@@ -18,7 +18,7 @@ import (
 )
 
 // NewRelic is errors of an account of New Relic, asked for by NRQL over NerdGraph. Events are those of the type TransactionError; their
-// stacks come from ErrorTrace. An open side of a window is now, or a day before its end.
+// stacks come from the exceptions that ErrorTrace names. An open side of a window is now, or a day before its end.
 type NewRelic struct {
 	Account int
 	Key     config.Secret     // a user key: NRAK-...
@@ -83,6 +83,10 @@ func (n *NewRelic) events(ctx context.Context, in Window, yield func(Event, erro
 			err = &LineError{n.Name() + " TransactionError", i + 1, err}
 		case !in.Contains(e.Time), e.Attributes["error.expected"] == "true":
 			continue
+		case len(e.Frames) == 0:
+			if fault := n.fetchStack(ctx, row, stacks, &e); fault != nil && !yield(Event{}, &LineError{n.Name() + " ErrorTrace", i + 1, fault}) {
+				return false, nil
+			}
 		}
 		if !yield(e, err) {
 			return false, nil
@@ -111,27 +115,42 @@ func during(in Window) string {
 }
 
 // query asks for rows by NRQL.
-func (n *NewRelic) query(ctx context.Context, nrql string) ([]object, error) {
+func (n *NewRelic) query(ctx context.Context, nrql string) (rows []object, err error) {
+	err = n.ask(ctx, nerdGraph, map[string]any{"account": n.Account, "nrql": nrql}, func(s *nerd, a *nerdAnswer) error {
+		account := a.Data.Actor.Account
+		if account == nil || account.NRQL == nil {
+			return fmt.Errorf("%w: no account in the answer; %s", errRight, s.help[http.StatusForbidden])
+		}
+		rows = account.NRQL.Results
+		return nil
+	})
+	return rows, err
+}
+
+// ask sends one query of GraphQL, and reads its answer.
+func (n *NewRelic) ask(ctx context.Context, query string, variables map[string]any, read func(*nerd, *nerdAnswer) error) error {
 	if err := n.valid(); err != nil {
-		return nil, err
+		return err
 	}
-	call, err := json.Marshal(map[string]any{"query": nerdGraph, "variables": map[string]any{"account": n.Account, "nrql": nrql}})
+	call, err := json.Marshal(map[string]any{"query": query, "variables": variables})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s := n.service()
-	var rows []object
 	_, _, err = s.ask(ctx, func(ctx context.Context) (*http.Request, error) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+"/graphql", bytes.NewReader(call))
 		if err == nil {
 			req.Header.Set("Content-Type", "application/json")
 		}
 		return req, err
-	}, func(body []byte) (err error) {
-		rows, err = s.rows(body)
-		return err
+	}, func(body []byte) error {
+		answer, err := s.answer(body)
+		if err != nil {
+			return err
+		}
+		return read(s, answer)
 	})
-	return rows, err
+	return err
 }
 
 // valid reports what is missing.
@@ -162,24 +181,32 @@ func (n *NewRelic) service() *nerd {
 // A nerd is NerdGraph.
 type nerd struct{ service }
 
-// rows reads the answer of NerdGraph, whose errors have the status 200.
-func (s *nerd) rows(body []byte) ([]object, error) {
-	var answer struct {
-		Data struct {
-			Actor struct {
-				Account *struct {
-					NRQL *struct{ Results []object } `json:"nrql"`
+// A nerdAnswer is an answer of NerdGraph. Fields that were not asked for are nil.
+type nerdAnswer struct {
+	Data struct {
+		Actor struct {
+			Account *struct {
+				NRQL *struct{ Results []object } `json:"nrql"`
+			}
+			Entity *struct {
+				Exception *struct {
+					StackTrace *struct{ Frames []nerdFrame } `json:"stackTrace"`
 				}
 			}
 		}
-		Errors []struct {
-			Message    string
-			Extensions struct {
-				ErrorClass string `json:"errorClass"`
-				ErrorCode  string `json:"error_code"`
-			}
+	}
+	Errors []struct {
+		Message    string
+		Extensions struct {
+			ErrorClass string `json:"errorClass"`
+			ErrorCode  string `json:"error_code"`
 		}
 	}
+}
+
+// answer reads an answer, whose errors have the status 200.
+func (s *nerd) answer(body []byte) (*nerdAnswer, error) {
+	var answer nerdAnswer
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
 	if err := d.Decode(&answer); err != nil {
@@ -199,11 +226,7 @@ func (s *nerd) rows(body []byte) ([]object, error) {
 			return nil, err
 		}
 	}
-	account := answer.Data.Actor.Account
-	if account == nil || account.NRQL == nil {
-		return nil, fmt.Errorf("%w: no account in the answer; %s", errRight, s.help[http.StatusForbidden])
-	}
-	return account.NRQL.Results, nil
+	return &answer, nil
 }
 
 // Check implements [Source].

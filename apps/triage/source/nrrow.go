@@ -13,30 +13,47 @@ var (
 	rowService     = []string{"appName", "entity.name", "service.name"}
 	rowEnvironment = []string{"environment", "tags.environment", "deployment.environment", "tags.env"}
 	rowRelease     = []string{"release", "service.version", "tags.release", "tags.version", "version"}
+	rowEntity      = []string{"entityGuid", "entity.guid"}
 	rowID          = []string{"nr.guid", "guid", "id"}
 )
 
-// A traced is what an ErrorTrace tells beside its TransactionError.
-type traced struct {
-	frames []Frame
-	cause  *Event
+// traces are what ErrorTraces tell, under each name by which an error may find its own.
+type traces struct {
+	of    map[string]traced
+	asked map[string]traced // by class, message and transaction: what New Relic was asked for
 }
 
-// stacksOf returns what traces tell, under each name by which an error may find its own.
-func stacksOf(rows []object) map[string]traced {
-	out := map[string]traced{}
+// A traced is what an ErrorTrace tells beside its TransactionError.
+type traced struct {
+	frames     []Frame
+	cause      *Event
+	entity     string // the application
+	occurrence string // the id of the trace
+}
+
+// stacksOf returns what traces tell. Not every agent puts its stack into the row.
+func stacksOf(rows []object) *traces {
+	out := &traces{map[string]traced{}, map[string]traced{}}
 	for _, row := range rows {
-		e, ok := Parse(row.stackText())
-		if !ok {
-			continue
-		}
+		e, _ := Parse(row.stackText())
+		t := traced{e.Frames, e.Cause, row.text(rowEntity), row.text([]string{"id"})}
 		for _, name := range row.names() {
-			if _, was := out[name]; !was {
-				out[name] = traced{e.Frames, e.Cause}
+			if was, ok := out.of[name]; !ok || len(was.frames) == 0 && len(t.frames) > 0 {
+				out.of[name] = t
 			}
 		}
 	}
 	return out
+}
+
+// find returns the trace of a row.
+func (t *traces) find(row object) (traced, bool) {
+	for _, name := range row.names() {
+		if found, ok := t.of[name]; ok {
+			return found, true
+		}
+	}
+	return traced{}, false
 }
 
 // names returns the names by which an error finds its trace, the surest one first.
@@ -48,9 +65,11 @@ func (o object) names() (out []string) {
 	return append(out, o.text(rowTransaction)+class+"\x00"+o.text(rowMessage))
 }
 
-// stackText returns the stack of a trace as the text that the program printed. Agents send it without the class before it.
-func (o object) stackText() string {
-	stack := o.stack()
+// stackText returns the stack of a trace as the text that the program printed.
+func (o object) stackText() string { return o.headed(o.stack()) }
+
+// headed returns a stack with class and message of its error. Agents send it without them.
+func (o object) headed(stack string) string {
 	if _, ok := Parse(stack); ok {
 		return stack
 	}
@@ -62,7 +81,7 @@ func (o object) stackText() string {
 }
 
 // event reads one row.
-func (n *NewRelic) event(o object, stacks map[string]traced) (e Event, err error) {
+func (n *NewRelic) event(o object, stacks *traces) (e Event, err error) {
 	at, ok := o["timestamp"]
 	if !ok {
 		return e, fmt.Errorf("no timestamp")
@@ -75,13 +94,10 @@ func (n *NewRelic) event(o object, stacks map[string]traced) (e Event, err error
 	if e.Class == "" && e.Message == "" {
 		return e, fmt.Errorf("neither error.class nor error.message")
 	}
-	for _, name := range o.names() {
-		if t, ok := stacks[name]; ok {
-			e.Frames, e.Cause = t.frames, t.cause
-			break
-		}
+	if t, ok := stacks.find(o); ok {
+		e.Frames, e.Cause = t.frames, t.cause
 	}
-	if guid := o.text([]string{"entityGuid", "entity.guid"}); guid != "" {
+	if guid := o.text(rowEntity); guid != "" {
 		host := "one.newrelic.com"
 		if strings.EqualFold(n.Region, "eu") {
 			host = "one.eu.newrelic.com"

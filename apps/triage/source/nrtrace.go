@@ -26,6 +26,11 @@ func (n *NewRelic) Trace(ctx context.Context, id string, at time.Time) (out Trac
 		if err != nil {
 			return out, fmt.Errorf("%s: ErrorTrace: %w", n.Name(), err)
 		}
+		if len(e.Frames) == 0 {
+			if err := n.fetchStack(ctx, row, stacks, &e); err != nil {
+				return out, fmt.Errorf("%s: ErrorTrace: %w", n.Name(), err)
+			}
+		}
 		out.Errors = append(out.Errors, e)
 	}
 	if rows, err = n.query(ctx, "SELECT * FROM Span"+in); err != nil {

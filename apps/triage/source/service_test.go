@@ -308,3 +308,37 @@ func TestStacksOfNewRelic(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+// A stack is asked for once for all events of an error. Where that fails, the events come without it, and it is said once.
+func TestStacksAreAskedForOnce(t *testing.T) {
+	var events []source.Event
+	for i := range 20 {
+		class := []string{"KeyError", "OSError"}[i%2]
+		events = append(events, source.Event{Time: night.Add(time.Duration(i) * time.Minute), Class: class, Message: "m", Service: "shop", Frames: []source.Frame{{File: "/srv/a.py", Line: 7, Function: "f"}}})
+	}
+	server, nr := nerdgraph(t, newrelic.Rows(events))
+	for _, e := range all(t, nr, day) {
+		if len(e.Frames) != 1 || e.Frames[0].Line != 7 {
+			t.Fatalf("got %+v", e)
+		}
+	}
+	if n := server.Calls(); n != 4 {
+		t.Errorf("%d calls, want two for rows and one for each error", n)
+	}
+	rows := newrelic.Rows(events)
+	for _, row := range rows["ErrorTrace"] {
+		row["id"] = strings.Repeat("x", 2<<20) // more than a call may have
+	}
+	_, nr = nerdgraph(t, rows)
+	got, faults := 0, 0
+	for e, err := range nr.Events(t.Context(), day) {
+		if line, ok := errors.AsType[*source.LineError](err); ok && strings.Contains(line.Error(), "the stack of") {
+			faults++
+		} else if err == nil && len(e.Frames) == 0 {
+			got++
+		}
+	}
+	if got != 20 || faults != 1 {
+		t.Errorf("%d events without a stack, %d faults", got, faults)
+	}
+}

@@ -28,10 +28,11 @@ func FuzzNewRelicRows(f *testing.F) {
 	f.Add(`{"errors":[{"message":"no","extensions":{"errorClass":"X"}}]}`)
 	f.Fuzz(func(t *testing.T, body string) {
 		n := &NewRelic{Account: 7, Key: "NRAK-x"}
-		rows, err := n.service().rows([]byte(body))
-		if err != nil {
+		answer, err := n.service().answer([]byte(body))
+		if err != nil || answer.Data.Actor.Account == nil || answer.Data.Actor.Account.NRQL == nil {
 			return
 		}
+		rows := answer.Data.Actor.Account.NRQL.Results
 		stacks := stacksOf(rows)
 		for _, row := range rows {
 			e, err := n.event(row, stacks)

@@ -1,18 +1,22 @@
 package newrelic
 
 import (
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/decantdev/decant/apps/triage/source"
 )
 
-// Rows returns events as an agent of New Relic would have sent them: a TransactionError each, an ErrorTrace of each that has a stack, and the Spans of
-// its request. They have the trace's id in common.
+// exceptions are the stacks, which no NRQL tells: rows with the id of an ErrorTrace, its entity and its frames.
+const exceptions = ""
+
+// Rows returns events as an agent of New Relic would have sent them: a TransactionError each, an ErrorTrace of each that
+// has a stack, and the Spans of its request. They have the trace's id in common. The stack itself is an exception of the
+// application.
 func Rows(events []source.Event) map[string][]Row {
 	out := map[string][]Row{}
 	for i, e := range events {
@@ -35,8 +39,10 @@ func Rows(events []source.Event) map[string][]Row {
 			continue
 		}
 		trace := maps.Clone(row)
-		trace["stackTrace"] = stack(e)
+		trace["id"], trace["entityGuid"], trace["message"] = fmt.Sprintf("%08x-0000-11f1-b1d8-0242ac110002", i+1), entity(e), e.Message
+		delete(trace, "error.message")
 		out["ErrorTrace"] = append(out["ErrorTrace"], trace)
+		out[exceptions] = append(out[exceptions], Row{"id": trace["id"], "entityGuid": trace["entityGuid"], "message": e.Message, "frames": frames(e)})
 	}
 	return out
 }
@@ -54,36 +60,39 @@ func spans(e source.Event, trace string) []Row {
 	return out
 }
 
-// stack returns a stack as the program's language prints it, told by the files' names.
-func stack(e source.Event) string {
-	var b strings.Builder
-	switch path.Ext(e.Frames[0].File) {
-	case ".py":
-		b.WriteString("Traceback (most recent call last):\n")
-		for _, f := range slices.Backward(e.Frames) {
-			fmt.Fprintf(&b, "  File %q, line %d, in %s\n", f.File, f.Line, f.Function)
+// entity returns the id of the application of an event, as NerdGraph has it: account, domain, type, id.
+func entity(e source.Event) string {
+	return base64.RawStdEncoding.EncodeToString([]byte("1|APM|APPLICATION|" + e.Service))
+}
+
+// A frame is a line of a stack as NerdGraph has it.
+type frame struct {
+	Filepath  string `json:"filepath"`
+	Formatted string `json:"formatted"`
+	Line      int    `json:"line"`
+	Name      string `json:"name"`
+}
+
+// frames returns a stack. Each line is as the program's language prints it, told by the files' names.
+func frames(e source.Event) (out []frame) {
+	for _, f := range e.Frames {
+		line := frame{Filepath: f.File, Line: f.Line, Name: f.Function}
+		switch path.Ext(e.Frames[0].File) {
+		case ".py":
+			line.Formatted = fmt.Sprintf("  File %q, line %d, in %s", f.File, f.Line, f.Function)
+		case ".go":
+			line.Formatted = fmt.Sprintf("%s(...)\n\t%s:%d +0x1", f.Function, f.File, f.Line)
+		case ".java", ".kt":
+			line.Formatted = fmt.Sprintf("\tat %s(%s:%d)", f.Function, path.Base(f.File), f.Line)
+		case ".rb":
+			line.Formatted = f.File + ":" + strconv.Itoa(f.Line) + ":in '" + f.Function + "'"
+		default:
+			line.Formatted = fmt.Sprintf("    at %s (%s:%d:1)", f.Function, f.File, f.Line)
 		}
-		fmt.Fprintf(&b, "%s: %s", e.Class, e.Message)
-	case ".go":
-		fmt.Fprintf(&b, "panic: %s\n\ngoroutine 1 [running]:\n", e.Message)
-		for _, f := range e.Frames {
-			fmt.Fprintf(&b, "%s(...)\n\t%s:%d +0x1\n", f.Function, f.File, f.Line)
-		}
-	case ".java", ".kt":
-		fmt.Fprintf(&b, "%s: %s\n", e.Class, e.Message)
-		for _, f := range e.Frames {
-			fmt.Fprintf(&b, "\tat %s(%s:%d)\n", f.Function, path.Base(f.File), f.Line)
-		}
-	case ".rb":
-		fmt.Fprintf(&b, "%s: %s\n", e.Class, e.Message)
-		for _, f := range e.Frames {
-			b.WriteString(f.File + ":" + strconv.Itoa(f.Line) + ":in '" + f.Function + "'\n")
-		}
-	default:
-		fmt.Fprintf(&b, "%s: %s\n", e.Class, e.Message)
-		for _, f := range e.Frames {
-			fmt.Fprintf(&b, "    at %s (%s:%d:1)\n", f.Function, f.File, f.Line)
-		}
+		out = append(out, line)
 	}
-	return b.String()
+	if len(out) > 0 && path.Ext(out[0].Filepath) == ".py" {
+		slices.Reverse(out) // the outermost call comes first
+	}
+	return out
 }

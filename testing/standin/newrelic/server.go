@@ -1,6 +1,6 @@
 // Package newrelic is a strict stand-in for NerdGraph, the GraphQL API of New Relic, for tests and for trying things without an account.
 //
-// Of GraphQL it accepts one query, which was validated against NerdGraph's schema and carries any NRQL. NRQL is parsed:
+// Of GraphQL it accepts two queries: one carries any NRQL, the other asks for the stack of an error. NRQL is parsed:
 // SELECT of *, attributes, count(*) and latest(), FROM one type of event, WHERE with =, LIKE, IN and AND, FACET, SINCE,
 // UNTIL and LIMIT. Anything else is an error. The rows are in memory. The operation, for faults, is "nrql".
 package newrelic
@@ -19,6 +19,10 @@ import (
 
 // Query is the GraphQL that is accepted, whatever its white space.
 const Query = `query($account: Int!, $nrql: Nrql!) { actor { account(id: $account) { name nrql(query: $nrql, timeout: 60) { results } } } }`
+
+// Exception is the GraphQL for the stack of an error, by application and id of its ErrorTrace.
+const Exception = `query($entity: EntityGuid!, $occurrence: String!) { actor { entity(guid: $entity) { ... on ApmApplicationEntity ` +
+	`{ exception(occurrenceId: $occurrence) { message stackTrace { frames { filepath formatted line name } } } } } } }`
 
 // A Row is one event of NRDB: flat, its time as "timestamp" in milliseconds since 1970.
 type Row = map[string]any
@@ -55,6 +59,9 @@ type call struct {
 	Variables struct {
 		Account json.Number `json:"account"`
 		NRQL    *string     `json:"nrql"`
+
+		Entity     string `json:"entity"`
+		Occurrence string `json:"occurrence"`
 	} `json:"variables"`
 }
 
@@ -99,9 +106,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answer carries out a query. Its errors have the status 200, as NerdGraph's have.
 func (s *Server) answer(w http.ResponseWriter, c call) {
 	account := strconv.Itoa(s.opts.Account)
+	query := strings.Join(strings.Fields(c.Query), " ")
+	if query == Exception {
+		s.exception(w, c.Variables.Entity, c.Variables.Occurrence)
+		return
+	}
 	switch {
-	case strings.Join(strings.Fields(c.Query), " ") != Query:
-		fail(w, http.StatusOK, "INVALID_QUERY", "This stand-in accepts one query only: "+Query)
+	case query != Query:
+		fail(w, http.StatusOK, "INVALID_QUERY", "This stand-in accepts two queries only: "+Query+"; "+Exception)
 		return
 	case c.Variables.NRQL == nil || c.Variables.Account == "":
 		fail(w, http.StatusOK, "INVALID_QUERY", "Variables $account and $nrql are required")
@@ -117,6 +129,17 @@ func (s *Server) answer(w http.ResponseWriter, c call) {
 	}
 	found := map[string]any{"name": "Account " + account, "nrql": map[string]any{"results": q.run(s.opts.Rows[q.from])}}
 	write(w, http.StatusOK, map[string]any{"data": map[string]any{"actor": map[string]any{"account": found}}})
+}
+
+// exception answers with the stack of an error. What is not there is null.
+func (s *Server) exception(w http.ResponseWriter, entity, occurrence string) {
+	var found any
+	for _, row := range s.opts.Rows[exceptions] {
+		if row["entityGuid"] == entity && row["id"] == occurrence {
+			found = map[string]any{"message": row["message"], "stackTrace": map[string]any{"frames": row["frames"]}}
+		}
+	}
+	write(w, http.StatusOK, map[string]any{"data": map[string]any{"actor": map[string]any{"entity": map[string]any{"exception": found}}}})
 }
 
 // strike answers with a status that a fault has, or a key that is none.
