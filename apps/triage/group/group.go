@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -106,7 +105,11 @@ func Key(e *source.Event, by By) string {
 	if len(frames) == 0 { // nothing but the message and the transaction tells errors apart
 		frames = []string{Normal(e.Transaction)}
 	}
-	parts = append(append(parts, Normal(e.Message)), frames...)
+	message := Normal(e.Message)
+	if len(e.Frames) > 0 {
+		message = quoted.ReplaceAllString(message, "<value>") // the place tells errors apart, a key that is missing does not
+	}
+	parts = append(append(parts, message), frames...)
 	if e.Cause != nil {
 		parts = append(parts, e.Cause.Class)
 	}
@@ -201,10 +204,43 @@ func cut(s string, n int) string {
 	return s[:n]
 }
 
-// Name returns class and transaction.
+// Name says what the error is and where: its class, or its message where the class says little, and the transaction or
+// the function of the program's own code.
 func (g *Group) Name() string {
-	if g.Transaction == "" {
-		return cmp.Or(g.Class, "an error")
+	name := g.Class
+	if name == "" || general[name] {
+		name = strings.TrimPrefix(brief(g.Message), name+": ")
+		if g.Class != "" && name != "" {
+			name = g.Class + ": " + name
+		}
 	}
-	return fmt.Sprintf("%s in %s", cmp.Or(g.Class, "an error"), g.Transaction)
+	name = cmp.Or(name, g.Class, "an error")
+	if where := cmp.Or(g.Transaction, function(g.Newest.Frames)); where != "" {
+		return name + " in " + where
+	}
+	return name
+}
+
+// general are classes that many different errors have.
+var general = map[string]bool{"runtime error": true, "panic": true, "fatal error": true, "Error": true, "Exception": true, "RuntimeError": true}
+
+// brief returns a message cut to what a title may hold.
+func brief(message string) string {
+	const most = 80
+	message, _, _ = strings.Cut(message, "\n")
+	if short := cut(message, most); len(short) < len(message) {
+		return short + "…"
+	}
+	return message
+}
+
+// function returns the function of the program's own code in which an error happened, without the path of its package.
+func function(frames []source.Frame) string {
+	i := slices.IndexFunc(frames, func(f source.Frame) bool { return f.InApp })
+	if i < 0 {
+		return ""
+	}
+	name := frames[i].Function
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	return cmp.Or(name, base(frames[i].File))
 }

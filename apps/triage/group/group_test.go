@@ -25,12 +25,12 @@ func own(places ...string) (out []source.Frame) {
 
 // Events of one error differ in their values, in the lines of another release, and in what libraries are in between; other errors differ in more.
 func TestKey(t *testing.T) {
-	base := source.Event{Service: "shop", Class: "KeyError", Message: "no order 4711 of ada@example.com at 10.0.0.1:8080", Transaction: "POST /order/4711", Frames: own("lib/a.py", "/app/shop/order.py", "/app/shop/web.py")}
+	base := source.Event{Service: "shop", Class: "KeyError", Message: "no order 4711 of ada@example.com at 10.0.0.1:8080 'WINTER'", Transaction: "POST /order/4711", Frames: own("lib/a.py", "/app/shop/order.py", "/app/shop/web.py")}
 	for name, change := range map[string]func(*source.Event){
-		"a number": func(e *source.Event) { e.Message = "no order 12 of ada@example.com at 10.0.0.1:8080" }, "an address": func(e *source.Event) { e.Message = "no order 4711 of bob@x.org at 10.9.8.7:1" },
+		"a number": func(e *source.Event) { e.Message = "no order 12 of ada@example.com at 10.0.0.1:8080 'WINTER'" }, "an address": func(e *source.Event) { e.Message = "no order 4711 of bob@x.org at 10.9.8.7:1 'WINTER'" },
 		"a line": func(e *source.Event) { e.Frames = slices.Clone(e.Frames); e.Frames[1].Line = 99 }, "a library": func(e *source.Event) { e.Frames = own("lib/b.py", "/app/shop/order.py", "/app/shop/web.py") },
 		"a machine": func(e *source.Event) { e.Frames = own("lib/a.py", "/srv/x/shop/order.py", "/srv/x/shop/web.py") }, "a transaction": func(e *source.Event) { e.Transaction = "GET /" },
-		"a time": func(e *source.Event) { e.Time = day },
+		"a time": func(e *source.Event) { e.Time = day }, "a name in quotes": func(e *source.Event) { e.Message = strings.Replace(base.Message, "WINTER", "FALL", 1) },
 	} {
 		e := base
 		change(&e)
@@ -52,6 +52,29 @@ func TestKey(t *testing.T) {
 	other.Message, other.Frames = "other", nil
 	if group.Key(&other, group.ByTransaction) != group.Key(&base, group.ByTransaction) {
 		t.Error("class and transaction are not all that counts")
+	}
+}
+
+// Without a stack nothing but the message tells errors apart: what is quoted counts.
+func TestQuotedNamesWithoutAStack(t *testing.T) {
+	a, b := source.Event{Class: "KeyError", Message: "'sku'"}, source.Event{Class: "KeyError", Message: "'price'"}
+	if group.Key(&a, group.ByFingerprint) == group.Key(&b, group.ByFingerprint) {
+		t.Error("two errors are one")
+	}
+}
+
+func TestName(t *testing.T) {
+	frames := []source.Frame{{File: "/usr/lib/x.go", Function: "lib.X"}, {File: "/src/shop/cart.go", Line: 12, Function: "example.com/shop/cart.Total", InApp: true}}
+	for want, e := range map[string]source.Event{
+		"KeyError in POST /order": {Class: "KeyError", Message: "'sku'", Transaction: "POST /order", Frames: frames},
+		"KeyError in cart.Total":  {Class: "KeyError", Message: "'sku'", Frames: frames},
+		"runtime error: invalid memory address or nil pointer dereference in cart.Total": {Class: "runtime error", Message: "runtime error: invalid memory address or nil pointer dereference", Frames: frames},
+		"disk is full": {Message: "disk is full"}, "panic": {Class: "panic"}, "an error": {},
+		"E in shop/cart.go": {Class: "E", Frames: []source.Frame{{File: "/src/shop/cart.go", InApp: true}}},
+	} {
+		if got := group.Events([]source.Event{e}, group.ByFingerprint)[0].Name(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
 
