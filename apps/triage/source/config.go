@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,7 +85,7 @@ func Read(file string, data []byte, own bool, getenv func(string) string) ([]Sou
 	}
 	var out []Source
 	for i, n := range list.Values {
-		s, field, err := readEntry(n, own, getenv)
+		s, field, err := readEntry(file, n, own, getenv)
 		if err != nil {
 			at := line(n)
 			if f := fieldNode(n, field); f != nil {
@@ -98,8 +99,8 @@ func Read(file string, data []byte, own bool, getenv func(string) string) ([]Sou
 	return out, nil
 }
 
-// readEntry returns the source that an entry describes; with an error, the field that is wrong.
-func readEntry(n ast.Node, own bool, getenv func(string) string) (Source, string, error) {
+// readEntry returns the source that an entry of a file describes; with an error, the field that is wrong.
+func readEntry(file string, n ast.Node, own bool, getenv func(string) string) (Source, string, error) {
 	m, ok := n.(ast.MapNode)
 	if !ok {
 		return nil, "", errors.New("want keys with values, such as type: log")
@@ -126,7 +127,20 @@ func readEntry(n ast.Node, own bool, getenv func(string) string) (Source, string
 			return nil, name, fmt.Errorf("missing; a source of type %s needs it", e.Type)
 		}
 	}
+	e.below(filepath.Dir(file))
 	return e.source(getenv)
+}
+
+// below makes the paths of an entry those of the folder of the settings.
+func (e *entry) below(dir string) {
+	for i, f := range e.Files {
+		if f != "-" && !filepath.IsAbs(f) {
+			e.Files[i] = filepath.Join(dir, f)
+		}
+	}
+	if e.Dir != "" && !filepath.IsAbs(e.Dir) {
+		e.Dir = filepath.Join(dir, e.Dir)
+	}
 }
 
 // source makes the source.
