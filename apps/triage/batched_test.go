@@ -268,6 +268,9 @@ func (n *night) isBooked(r *deliver.Report) {
 	if usd := n.paid(); usd < r.Totals.USD*0.999 || usd > r.Totals.USD*1.001 {
 		n.Errorf("$%.6f are booked, the report says $%.6f", usd, r.Totals.USD)
 	}
+	if u := r.RunReport; u.TotalTokens != r.Totals.Tokens || u.CostPerRun != r.Totals.USD {
+		n.Errorf("the run report has %d tokens and $%.6f, the totals %d and $%.6f", u.TotalTokens, u.CostPerRun, r.Totals.Tokens, r.Totals.USD)
+	}
 }
 
 // batches returns the batches that the stand-in has.

@@ -41,6 +41,7 @@ func (p *pass) into(r *deliver.Report) {
 	}
 	tokens := (&agent.Spent{Usage: p.Usage}).Tokens()
 	r.Totals.Tokens, r.Totals.USD = r.Totals.Tokens+tokens, r.Totals.USD+p.USD
+	r.RunReport = r.Totals.RunReport()
 	r.Notices = append(slices.Clone(r.Notices), fmt.Sprintf(
 		"A triage pass looked at %d errors and left out %d of them, for %d tokens and $%.4f at the price of batches. The totals include both.",
 		len(p.Verdicts)+len(p.Failed), len(p.Left), tokens, p.USD))
