@@ -54,6 +54,9 @@ func child(path string) error {
 		return err
 	}
 	limit, _ := strconv.Atoi(os.Getenv(childMax))
+	if name := os.Getenv(childName); strings.HasPrefix(name, rival) {
+		return errors.Join(compete(db, name, limit), db.Close())
+	}
 	errs := make(chan error, writers+1)
 	for i := range writers {
 		go func() { errs <- write(db, childLine(os.Getenv(childName), i), limit) }()
