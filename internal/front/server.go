@@ -14,7 +14,7 @@ import (
 func Server(h http.Handler, log *slog.Logger) *http.Server {
 	c := &crowd{most: mostConnections(), log: log, resting: map[net.Conn]time.Time{}}
 	return &http.Server{
-		Handler: h, ConnState: c.change, ReadHeaderTimeout: 30 * time.Second, IdleTimeout: 5 * time.Minute,
+		Handler: h, ConnState: c.change, ConnContext: withPeer, ReadHeaderTimeout: 30 * time.Second, IdleTimeout: 5 * time.Minute,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/decantdev/decant/gateway/keyring"
+	"github.com/decantdev/decant/internal/front"
 	"github.com/decantdev/decant/store"
 )
 
@@ -45,6 +46,11 @@ const (
 
 // errKey means that nobody is let in.
 var errKey = &apiError{http.StatusUnauthorized, "authentication", "a key is needed: send Authorization: Bearer KEY, or log in"}
+
+// errOtherUser means that somebody else on this machine asks a service without keys. Its conversations and the credential
+// that it pays with are those of the user who runs it.
+var errOtherUser = &apiError{http.StatusForbidden, "permission",
+	"this service has no keys, so it answers only the user who runs it: create a key with decant key add, and send it"}
 
 func newDoor(o *Options) (*door, error) {
 	d := &door{opts: o, foreign: http.NewCrossOriginProtection()}
@@ -95,6 +101,9 @@ func (d *door) admit(r *http.Request) (*user, error) {
 		return nil, &apiError{http.StatusForbidden, "permission", "the request comes from another site"}
 	}
 	if d.opts.Keys == nil || !d.opts.Keys.Closed() {
+		if front.OtherUser(r) {
+			return nil, errOtherUser
+		}
 		return &user{Open: true, pass: &keyring.Pass{}}, nil
 	}
 	if key, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
