@@ -6,11 +6,9 @@
 package preset
 
 import (
-	"bytes"
 	"embed"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -23,6 +21,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/humanize"
+	"github.com/decantdev/decant/internal/yamltext"
 )
 
 //go:embed *.yaml
@@ -279,8 +278,7 @@ func Parse(file string, data []byte) (*Preset, error) {
 
 // decode reads YAML over p.
 func decode(file string, data []byte, p *Preset) error {
-	dec := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict())
-	if err := dec.Decode(p); err != nil && !errors.Is(err, io.EOF) {
+	if err := yamltext.Unmarshal(data, p, yaml.Strict()); err != nil {
 		return fmt.Errorf("preset %s: %s", file, humanize.YAMLError(err, true))
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/internal/yamltext"
 )
 
 // load reads a file of rules (see Options.File). An error names the file, and the line or the entry that is wrong.
@@ -31,7 +32,7 @@ func load(file string) (r Rules, err error) {
 // decode reads rules as they are stored.
 func decode(data []byte) (r Rules, err error) {
 	var entries []map[agent.VerdictKind]string
-	if err := yaml.Unmarshal(data, &entries); err != nil {
+	if err := yamltext.Unmarshal(data, &entries); err != nil {
 		return r, err
 	}
 	for i, e := range entries {

@@ -2,15 +2,13 @@ package team
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 
 	"github.com/decantdev/decant/internal/humanize"
+	"github.com/decantdev/decant/internal/yamltext"
 )
 
 // A File is a team as a YAML file holds it:
@@ -37,11 +35,10 @@ type File struct {
 // Parse reads a team from YAML. The name of the file is for errors, which name line and field.
 func Parse(file string, data []byte) (*File, error) {
 	var f File
-	dec := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict())
-	if err := dec.Decode(&f); err != nil && !errors.Is(err, io.EOF) {
+	if err := yamltext.Unmarshal(data, &f, yaml.Strict()); err != nil {
 		return nil, fmt.Errorf("team %s: %s", file, humanize.YAMLError(err, true))
 	}
-	tree, err := parser.ParseBytes(data, 0)
+	tree, err := yamltext.Parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("team %s: %s", file, humanize.YAMLError(err, true))
 	}

@@ -9,10 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/decantdev/decant/internal/humanize"
 	"github.com/decantdev/decant/internal/plainfile"
+	"github.com/decantdev/decant/internal/yamltext"
 )
 
 // ParseMarkdown reads a member from a file with front matter, as coding agents use them (.claude/agents/NAME.md): name, description,
@@ -29,7 +28,7 @@ func ParseMarkdown(file string, data []byte) (Member, error) {
 		Tools       toolNames `yaml:"tools"`
 		Model       string    `yaml:"model"`
 	}
-	if err := yaml.Unmarshal(front, &head); err != nil {
+	if err := yamltext.Unmarshal(front, &head); err != nil {
 		return Member{}, fmt.Errorf("%s: %s", file, humanize.YAMLError(err, true))
 	}
 	m := Member{Name: head.Name, Description: head.Description, Tools: head.Tools, Model: head.Model, Prompt: strings.TrimSpace(string(prompt)),

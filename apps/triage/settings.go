@@ -17,6 +17,7 @@ import (
 	"github.com/decantdev/decant/apps/triage/investigate"
 	"github.com/decantdev/decant/apps/triage/source"
 	"github.com/decantdev/decant/internal/plainfile"
+	"github.com/decantdev/decant/internal/yamltext"
 )
 
 // Settings configure runs. Zero fields are not set.
@@ -97,7 +98,7 @@ func Servers(name string, data []byte) (string, error) {
 	var f struct {
 		MCP MCP `yaml:"mcp"`
 	}
-	if err := yaml.Unmarshal(data, &f); err != nil {
+	if err := yamltext.Unmarshal(data, &f); err != nil {
 		return "", fmt.Errorf("%s: %s", name, yaml.FormatError(err, false, true))
 	}
 	if f.MCP.File == "" {
@@ -109,7 +110,7 @@ func Servers(name string, data []byte) (string, error) {
 // read reads the file except its sources.
 func (s *Settings) read(name string, data []byte) error {
 	var f file
-	if err := yaml.UnmarshalWithOptions(data, &f, yaml.Strict()); err != nil {
+	if err := yamltext.Unmarshal(data, &f, yaml.Strict()); err != nil {
 		return fmt.Errorf("%s: %s", name, yaml.FormatError(err, false, true))
 	}
 	if f.By != "" && f.By != group.ByFingerprint && f.By != group.ByTransaction {

@@ -5,11 +5,9 @@
 package config
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"reflect"
@@ -20,6 +18,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/decantdev/decant/internal/humanize"
+	"github.com/decantdev/decant/internal/yamltext"
 )
 
 // Config is how a gateway runs. Files use the names in the tags; the environment DECANT_ and the
@@ -212,12 +211,11 @@ func (c *Config) file(name string) error {
 		return fmt.Errorf("read configuration: %w", err)
 	}
 	defaults := *c
-	dec := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict())
-	err = dec.Decode(c)
+	err = yamltext.Unmarshal(data, c, yaml.Strict())
 	if reflect.ValueOf(*c).IsZero() { // the decoder sets all to zero for a document of comments alone
 		*c = defaults
 	}
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err != nil {
 		return fmt.Errorf("configuration %s: %s", name, humanize.YAMLError(err, false))
 	}
 	return nil

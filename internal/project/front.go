@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"github.com/decantdev/decant/internal/yamltext"
 )
 
 // front splits Markdown into its front matter and the rest. Each key is parsed by itself: what agents write
@@ -44,7 +44,7 @@ func parts(head string) (out []string) {
 // valueOf returns the text of a part as YAML, or as it is written.
 func valueOf(part, value string) string {
 	var m map[string]any
-	if yaml.Unmarshal([]byte(part), &m) == nil {
+	if yamltext.Unmarshal([]byte(part), &m) == nil {
 		for _, v := range m {
 			if s, ok := v.(string); ok {
 				return s

@@ -1,11 +1,9 @@
 package project
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -14,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/decantdev/decant/internal/humanize"
+	"github.com/decantdev/decant/internal/yamltext"
 )
 
 // Settings are the keys of a config.yaml. Nil and zero mean not set.
@@ -87,8 +86,7 @@ func settingsIn(t tree, name string) (s Settings, err error) {
 	if err != nil {
 		return s, fmt.Errorf("%s: %w", t.path(name), err)
 	}
-	dec := yaml.NewDecoder(bytes.NewReader([]byte(text)), yaml.Strict())
-	if err := dec.Decode(&s); err != nil && !errors.Is(err, io.EOF) {
+	if err := yamltext.Unmarshal([]byte(text), &s, yaml.Strict()); err != nil {
 		return s, fmt.Errorf("%s: %s", t.path(name), humanize.YAMLError(err, true))
 	}
 	if err := s.check(); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/decantdev/decant/internal/plainfile"
+	"github.com/decantdev/decant/internal/yamltext"
 )
 
 // A Runbook is what people have written down about a kind of error.
@@ -62,7 +63,7 @@ func parseRunbook(name, text string) (Runbook, error) {
 		return Runbook{}, errors.New("it must begin with front matter between two lines ---")
 	}
 	b := Runbook{Name: name, Text: strings.TrimSpace(body)}
-	if err := yaml.UnmarshalWithOptions([]byte(head), &b, yaml.Strict()); err != nil {
+	if err := yamltext.Unmarshal([]byte(head), &b, yaml.Strict()); err != nil {
 		return Runbook{}, fmt.Errorf("front matter: %w", err)
 	}
 	if len(b.Classes) == 0 {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 
 	"github.com/decantdev/decant/apps/triage/source"
+	"github.com/decantdev/decant/internal/yamltext"
 )
 
 // An Ignored is a rule for events that nobody wants to hear of. All that it names must fit.
@@ -34,7 +34,7 @@ type IgnoreList []Ignored
 //
 // An error names the file and the line.
 func ReadIgnored(file string, src []byte) (IgnoreList, error) {
-	tree, err := parser.ParseBytes(src, 0)
+	tree, err := yamltext.Parse(src)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s", file, yaml.FormatError(err, false, true))
 	}

@@ -13,11 +13,11 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/humanize"
 	"github.com/decantdev/decant/internal/lazyregexp"
+	"github.com/decantdev/decant/internal/yamltext"
 )
 
 // An entry is one element of the list "sources" of a file. Its type says which of the other keys it may have. Credentials stand in the
@@ -63,7 +63,7 @@ var keys = map[string]struct{ may, must []string }{
 // without. A file without such a list has the sources of [fromEnvironment]. Errors name the file, the line
 // and the field.
 func Read(file string, data []byte, own bool, getenv func(string) string) ([]Source, error) {
-	tree, err := parser.ParseBytes(data, 0)
+	tree, err := yamltext.Parse(data)
 	if err != nil {
 		at, text := placed(err, 1)
 		return nil, fmt.Errorf("%s:%d: %s", file, at, text)
