@@ -47,7 +47,8 @@ func Load(o Options) (*Project, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Project{Root: rootOf(dir), Dir: dir}
+	p := &Project{Dir: dir}
+	p.Root = p.rootOf(dir)
 	own := tree{base: o.Home, user: true}
 	theirs := tree{base: p.Root}
 	if err := p.settle(own, theirs); err != nil {
@@ -59,11 +60,17 @@ func Load(o Options) (*Project, error) {
 	return p, nil
 }
 
-// rootOf returns the folder around dir that has a .git, or dir.
-func rootOf(dir string) string {
+// rootOf returns the folder around dir that has a .git, or dir. A folder above that belongs to somebody else is not the
+// root: anybody can put one above, in /tmp for instance, and its instructions would be followed.
+func (p *Project) rootOf(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
-			return at
+		git := filepath.Join(at, ".git")
+		if _, err := os.Lstat(git); err == nil {
+			if at == dir || !plainfile.OfOther(at) && !plainfile.OfOther(git) {
+				return at
+			}
+			p.warn("%s: it belongs to another user, so what it says is left out; start in that folder to use it", at)
+			return dir
 		}
 		if at == filepath.Dir(at) {
 			return dir
