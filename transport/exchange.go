@@ -87,7 +87,11 @@ func (x *exchange) pass() (*http.Response, error) {
 		return x.refuseUnpacked(), nil
 	}
 	if x.large {
-		return x.t.send(x.passing())
+		res, err := x.t.send(x.passing())
+		if err == nil {
+			res.Header.Set(faultHeader, fmt.Sprintf("the body has more than %d bytes and passed unmanaged; raise body_limit", x.t.opts.MaxBody))
+		}
+		return res, err
 	}
 	return x.t.send(x.request(x.sent, nil))
 }
