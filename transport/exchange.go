@@ -148,6 +148,7 @@ func (x *exchange) forward(p *engine.Prepared) (*http.Response, error) {
 			x.engine.Finish(p, engine.Response{}) // nothing came of it
 			return nil, err
 		}
+		packed := plain(res)
 		if res.StatusCode == http.StatusBadRequest || res.StatusCode == http.StatusRequestEntityTooLarge {
 			if next := x.recover(p, res); next != nil {
 				p = next
@@ -164,6 +165,9 @@ func (x *exchange) forward(p *engine.Prepared) (*http.Response, error) {
 			continue
 		}
 		x.label(res, p)
+		if packed != nil {
+			res.Header.Set(faultHeader, OneLine(packed.Error()))
+		}
 		x.watch(res, p)
 		return res, nil
 	}
