@@ -7,11 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/decantdev/decant/provider"
 )
 
 // lenient takes what the API has sent as it is: a call that is not seen would stay without a result.
@@ -39,6 +42,32 @@ func callsOf(message stdjson.RawMessage) (out []Call) {
 		}
 	}
 	return out
+}
+
+// nothing reports whether an answer that is complete says nothing and asks for nothing. Thinking is not said to anybody.
+func nothing(a *provider.Answer) bool {
+	if wasCut(a) || a.Stop == "refusal" || a.Stop == "pause_turn" {
+		return false
+	}
+	var blocks []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(a.Content, &blocks, lenient) != nil {
+		return false
+	}
+	for _, b := range blocks {
+		switch b.Type {
+		case "thinking", "redacted_thinking":
+		case "text":
+			if strings.TrimSpace(b.Text) != "" {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // calls makes the calls of the last message, unless somebody must be asked about one of them first.

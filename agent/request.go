@@ -199,8 +199,13 @@ func answered(content []byte) stdjson.RawMessage {
 // cutShort is what a model is told whose answer was cut for its length.
 const cutShort = "Your answer was cut because it was too long. Go on where it stopped."
 
+// saidNothing is what a model is told whose answer was empty.
+const saidNothing = "Your answer was empty. Answer, or say that you are done."
+
 // own reports whether a text in a message of the user is one that the agent itself says there.
-func (a *Agent) own(text string) bool { return text == cutShort || text == a.opts.WrapUp }
+func (a *Agent) own(text string) bool {
+	return text == cutShort || text == saidNothing || text == a.opts.WrapUp
+}
 
 // turnOf returns what the user says in a message, and whether a session could go on before it: whether it answers no calls, and says
 // something that is the user's.

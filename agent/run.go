@@ -4,6 +4,7 @@ import (
 	"context"
 	stdjson "encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -23,6 +24,7 @@ type run struct {
 	poured *Pour  // that nobody was told of yet
 	last   string // what the model said last
 	short  int    // answers in a row that were cut for their length
+	silent int    // answers in a row that said nothing
 
 	asking *asking // the request in hand; nil: none was made yet
 	back   *step   // takes back what the user has said; nil: it cannot be taken back
@@ -119,14 +121,17 @@ func (r *run) limit() Stop {
 
 // follow does what an answer asks for. It returns a stop when the run has ended with it.
 func (r *run) follow(a *provider.Answer) (Stop, error) {
-	if a.Stop != "max_tokens" {
+	if !wasCut(a) {
 		r.short = 0
+	}
+	if !nothing(a) {
+		r.silent = 0
 	}
 	calls := callsIn(a.Content)
 	switch {
 	case a.Stop == "refusal":
 		return StopRefused, nil
-	case a.Stop == "max_tokens":
+	case wasCut(a):
 		return r.cut(calls)
 	case len(calls) > 0:
 		return r.calls()
@@ -136,7 +141,26 @@ func (r *run) follow(a *provider.Answer) (Stop, error) {
 	if len(r.heard()) > 0 {
 		return "", r.tell(nil)
 	}
+	if nothing(a) {
+		return "", r.askAgain()
+	}
 	return StopAnswered, nil
+}
+
+// wasCut reports whether an answer has reached its maximum length, or the end of the window.
+func wasCut(a *provider.Answer) bool {
+	return a.Stop == "max_tokens" || a.Stop == "model_context_window_exceeded"
+}
+
+// errSilent means that the model says nothing.
+var errSilent = fmt.Errorf("agent: the model answered with nothing, twice: %w", provider.ErrBroken)
+
+// askAgain asks once more for an answer, which models leave empty at times, above all behind results of tools.
+func (r *run) askAgain() error {
+	if r.silent++; r.silent > 1 {
+		return errSilent
+	}
+	return r.step(&step{Messages: []stdjson.RawMessage{said(saidNothing)}})
 }
 
 // cut goes on once after an answer that was cut for its length. Its calls are not made: their arguments may lack their end.
@@ -193,7 +217,7 @@ func (r *run) step(p *step) error {
 // message tells of an answer and takes it into the history.
 func (r *asking) message(q *engine.Prepared, a *provider.Answer, spent Spent) error {
 	p := &step{Spent: spent, Size: sizeOf(q)}
-	if len(a.Content) > 2 { // an answer without content is no message of the API
+	if !nothing(a) && len(a.Content) > 2 { // an answer without content is no message of the API
 		p.Messages = []stdjson.RawMessage{answered(a.Content)}
 		p.Sent = r.sentFor(q)
 	}

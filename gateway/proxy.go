@@ -25,14 +25,24 @@ func (g *Gateway) rewrite(p *httputil.ProxyRequest) {
 	}
 }
 
-// join puts the path of base before the path of u. If base has none, the path stays exactly as written.
+// join puts the path of base before the path of u. If base has none, the path stays exactly as written. Some write the
+// version of the API into a base URL, where it stands in the path already: it is there once.
 func join(u, base *url.URL) {
-	if base.Path == "" || base.Path == "/" {
-		return
+	path, raw := u.Path, u.EscapedPath()
+	if strings.HasPrefix(path, version+version) && strings.HasPrefix(raw, version+version) {
+		path, raw = path[len(version):], raw[len(version):]
 	}
-	whole, raw := strings.TrimSuffix(base.Path, "/")+u.Path, strings.TrimSuffix(base.EscapedPath(), "/")+u.EscapedPath()
-	u.Path, u.RawPath = whole, raw
+	before, beforeRaw := strings.TrimSuffix(base.Path, "/"), strings.TrimSuffix(base.EscapedPath(), "/")
+	if strings.HasPrefix(path, version+"/") {
+		before, beforeRaw = strings.TrimSuffix(before, version), strings.TrimSuffix(beforeRaw, version)
+	}
+	if path, raw = before+path, beforeRaw+raw; path != u.Path {
+		u.Path, u.RawPath = path, raw
+	}
 }
+
+// version is how the paths of the API begin.
+const version = "/v1"
 
 // buffers is a pool of the buffers through which answers pass.
 type buffers struct{ pool sync.Pool }

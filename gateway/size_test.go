@@ -76,7 +76,7 @@ func TestLargeBodiesPassWithoutBeingKept(t *testing.T) {
 	}
 }
 
-// What is larger than the API takes is not managed: it passes as it comes, for the provider to answer, and is not
+// What is larger than the limit is not managed: it passes as it comes, for the provider to answer, and is not
 // kept. Of a body whose length is not said as much is read as could be managed.
 func TestTooLargeBodiesOfMessagesPassWithoutBeingKept(t *testing.T) {
 	const limit = 1 << 20

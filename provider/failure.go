@@ -2,6 +2,7 @@ package provider
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -17,7 +18,11 @@ type Failure struct {
 
 // Error says what the provider said.
 func (f *Failure) Error() string {
-	return fmt.Sprintf("the provider answered %d %s: %s", f.Status, f.Kind, f.Message)
+	out := strings.TrimSuffix(fmt.Sprintf("the provider answered %d %s", f.Status, f.Kind), " ") + ": " + f.Message
+	if f.After > time.Minute {
+		out += fmt.Sprintf(" (it asks to wait %s)", f.After.Round(time.Second))
+	}
+	return out
 }
 
 // Unwrap returns ErrRefused when trying again is no use.

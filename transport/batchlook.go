@@ -25,7 +25,7 @@ func (t *Transport) follow(r *http.Request, d dialect.Dialect, door dialect.Door
 	out := outgoing(r)
 	out.Header.Set("Accept-Encoding", "identity") // so that usage can be read
 	res, err := t.send(out)
-	if err != nil || res.StatusCode != http.StatusOK || res.Header.Get("Content-Encoding") != "" {
+	if err != nil || res.StatusCode != http.StatusOK || plain(res) != nil {
 		return res, err
 	}
 	batches := d.(dialect.Batcher) // it has the door

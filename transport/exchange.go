@@ -87,7 +87,11 @@ func (x *exchange) pass() (*http.Response, error) {
 		return x.refuseUnpacked(), nil
 	}
 	if x.large {
-		return x.t.send(x.passing())
+		res, err := x.t.send(x.passing())
+		if err == nil {
+			res.Header.Set(faultHeader, fmt.Sprintf("the body has more than %d bytes and passed unmanaged; raise body_limit", x.t.opts.MaxBody))
+		}
+		return res, err
 	}
 	return x.t.send(x.request(x.sent, nil))
 }
@@ -144,6 +148,7 @@ func (x *exchange) forward(p *engine.Prepared) (*http.Response, error) {
 			x.engine.Finish(p, engine.Response{}) // nothing came of it
 			return nil, err
 		}
+		packed := plain(res)
 		if res.StatusCode == http.StatusBadRequest || res.StatusCode == http.StatusRequestEntityTooLarge {
 			if next := x.recover(p, res); next != nil {
 				p = next
@@ -160,6 +165,9 @@ func (x *exchange) forward(p *engine.Prepared) (*http.Response, error) {
 			continue
 		}
 		x.label(res, p)
+		if packed != nil {
+			res.Header.Set(faultHeader, OneLine(packed.Error()))
+		}
 		x.watch(res, p)
 		return res, nil
 	}

@@ -61,7 +61,8 @@ type Options struct {
 	Guarded func(*http.Request) bool
 
 	// MaxBody is the largest body that is managed, in bytes, packed or not. A larger one passes as it comes,
-	// unless a budget applies. Zero means 32 MB, the API's own limit.
+	// unless a budget applies. Zero means 128 MB: more than the API takes, because what is sent of a long
+	// history is much less.
 	MaxBody int64
 
 	// Memory is how many bytes of bodies are held at once, of all requests and answers together. A request
@@ -102,7 +103,7 @@ func New(e *engine.Engine, o Options) *Transport {
 		o.Done = func(*http.Request, *engine.Prepared, engine.Response) {}
 	}
 	if o.MaxBody == 0 {
-		o.MaxBody = 32 << 20
+		o.MaxBody = 128 << 20
 	}
 	if o.Memory == 0 {
 		o.Memory = 1 << 30

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/source"
 )
 
@@ -67,7 +68,7 @@ func (w Warning) String() string {
 //
 // Only what the view changed is written anew: replaced texts, dropped blocks and messages, and
 // messages that Decant wrote (Number 0). Messages and blocks are recognised by Number and Ref.
-// A view without changes returns d.Source itself. The system prompt and the tools stay as they are,
+// A view without changes returns d.Source itself; in any other all characters are whole, as after [Document.Sound]. The system prompt and the tools stay as they are,
 // whatever the view says about them. Of a format that is not [Format.Writable] every other view is an
 // error.
 func (d *Document) Render(view *decant.Conversation) ([]byte, error) {
@@ -75,5 +76,20 @@ func (d *Document) Render(view *decant.Conversation) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", d.Format, err)
 	}
+	if len(out) != len(d.Source) || len(out) > 0 && &out[0] != &d.Source[0] {
+		out, _ = jsonspan.Sound(out)
+	}
 	return out, nil
+}
+
+// Sound returns a document of the same source in which all characters are whole, and how many had to be replaced by
+// U+FFFD: halves of surrogate pairs, and bytes that are not UTF-8. APIs refuse a body with either. It returns d itself
+// where there are none.
+func (d *Document) Sound() (*Document, int, error) {
+	src, n := jsonspan.Sound(d.Source)
+	if n == 0 {
+		return d, 0, nil
+	}
+	out, err := ParseAs(d.Format, src)
+	return out, n, err
 }

@@ -229,7 +229,7 @@ var factTests = []struct {
 			"m2.3 assistant model use id=d name=patch text=***",
 			"m3.0 tool tool result id=c name=f text=1",
 			"m4.0 tool tool result id=d name=patch text=2",
-			"m5.0 assistant model opaque",
+			`m5.0 assistant model opaque text={"type":"compaction","encrypted_content":"E"}`,
 			`m6.0 assistant model opaque text={"type":"web_search_call","id":"w"}`,
 		}},
 }

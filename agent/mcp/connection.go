@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -142,9 +141,6 @@ func (c *connection) close() error {
 	return err
 }
 
-// endWithin is how long a server may take to end when its input does.
-const endWithin = 2 * time.Second
-
 // transport returns a new way to the server.
 func (c *connection) transport() sdk.Transport {
 	switch c.server.Type {
@@ -152,7 +148,7 @@ func (c *connection) transport() sdk.Transport {
 		cmd := exec.Command(c.server.Command, c.server.Args...)
 		cmd.Dir, cmd.Env, cmd.Stderr = c.server.Dir, environment(c.server.Env), &c.said
 		cmd.WaitDelay = endWithin
-		return &sdk.CommandTransport{Command: cmd, TerminateDuration: endWithin}
+		return &program{cmd: cmd, said: &c.said}
 	case "sse":
 		return &sdk.SSEClientTransport{Endpoint: c.server.URL, HTTPClient: c.http()}
 	}

@@ -121,6 +121,14 @@ func TestTools(t *testing.T) {
 	}
 }
 
+// Servers print what is no message, above all when they start.
+func TestAServerThatPrintsOtherLines(t *testing.T) {
+	s := open(t, process(t, "s", "talkative"))
+	if r, err := call(t, s, "mcp__s__echo", `{"text":"hello"}`); err != nil || r.Text != `{"text":"hello"}` {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
 // What a server answers is shown to the model, over each of the ways.
 func TestResults(t *testing.T) {
 	for name, server := range map[string]mcp.Server{

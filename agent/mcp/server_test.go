@@ -26,6 +26,9 @@ func TestMain(m *testing.M) {
 	case "broken":
 		fmt.Fprintln(os.Stderr, "no licence")
 		os.Exit(2)
+	case "talkative":
+		fmt.Println("\xEF\xBB\xBFServer listening on stdio\n\n{not json\n[]")
+		fallthrough
 	default:
 		if err := newServer().Run(context.Background(), &sdk.StdioTransport{}); err != nil {
 			os.Exit(1)

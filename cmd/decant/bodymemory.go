@@ -13,6 +13,10 @@ import (
 const (
 	leastBodies, mostBodies = 64 << 20, 2 << 30
 
+	// largestBody is the most that one body may have. Long histories with images outgrow the 32 MB that the API
+	// takes; what is sent of them does not.
+	largestBody = 128 << 20
+
 	// bodiesShare is the part of the memory that bodies may take. It is small because a body takes several times
 	// its size while it is worked on.
 	bodiesShare = 8
@@ -25,6 +29,14 @@ func bodyMemory(c *config.Config) int64 {
 		return int64(c.Bodies)
 	}
 	return min(max(memoryOf(os.ReadFile)/bodiesShare, leastBodies), mostBodies)
+}
+
+// bodyLimit returns the size of the largest body that is managed: as configured, or half of the room for bodies.
+func bodyLimit(c *config.Config) int64 {
+	if c.BodyLimit > 0 {
+		return int64(c.BodyLimit)
+	}
+	return min(bodyMemory(c)/2, largestBody)
 }
 
 // backlog returns how many bytes answers may take while they wait for a slow database: a quarter of what bodies may

@@ -40,3 +40,15 @@ func TestBodyMemoryIsWhatIsConfigured(t *testing.T) {
 		t.Errorf("%d by itself", got)
 	}
 }
+
+// A body may be larger than what the API takes where there is room, since what is sent of it is not.
+func TestTheLargestBody(t *testing.T) {
+	for bodies, want := range map[config.Size]int64{64 << 20: 32 << 20, 200 << 20: 100 << 20, 2 << 30: 128 << 20} {
+		if got := bodyLimit(&config.Config{Bodies: bodies}); got != want {
+			t.Errorf("room of %d: %d, want %d", bodies, got, want)
+		}
+	}
+	if got := bodyLimit(&config.Config{BodyLimit: 1 << 20}); got != 1<<20 {
+		t.Errorf("configured: %d", got)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/replay"
 	"github.com/decantdev/decant/internal/report"
 )
@@ -131,12 +132,15 @@ func (c *replayCmd) playAll(s *streams, files []string, o *replay.Options) (*rep
 	failed := make([]error, len(files))
 	show := newCountdown(s, files, len(o.Policies))
 	defer show.end()
+	copies := c.copies(s, files)
 	var wg sync.WaitGroup
 	next := make(chan int)
 	for range min(runtime.GOMAXPROCS(0), len(files)) {
 		wg.Go(func() {
 			for i := range next {
-				played[i], failed[i] = c.play(s, files[i], *o, func() { show.step(i) })
+				own := *o
+				own.Copied, own.Step = copies(i), func() { show.step(i) }
+				played[i], failed[i] = c.play(s, files[i], own)
 				show.done(i)
 			}
 		})
@@ -198,7 +202,7 @@ func (c *replayCmd) sum(files []string, played []*replay.Session, failed []error
 		if err != nil {
 			skipped = append(skipped, err.Error())
 		} else if len(played[i].Results) == 0 {
-			skipped = append(skipped, files[i]+": no conversation with two requests")
+			skipped = append(skipped, files[i]+": no conversation with two requests of its own")
 		}
 	}
 	played = slices.DeleteFunc(played, func(p *replay.Session) bool { return p == nil || len(p.Results) == 0 })
@@ -221,11 +225,24 @@ func withoutClient(sessions []*replay.Session) {
 	}
 }
 
-func (c *replayCmd) play(s *streams, file string, o replay.Options, step func()) (*replay.Session, error) {
+// copies finds out which answers stand in several of the files. A file that cannot be read is reported when it is played.
+func (c *replayCmd) copies(s *streams, files []string) func(i int) func(*decant.Message) bool {
+	if len(files) == 1 {
+		return func(int) func(*decant.Message) bool { return nil }
+	}
+	var all replay.Copies
+	for i, f := range files {
+		if doc, err := s.document(f, c.From); err == nil {
+			all.Add(i, doc.Conversation)
+		}
+	}
+	return all.In
+}
+
+func (c *replayCmd) play(s *streams, file string, o replay.Options) (*replay.Session, error) {
 	doc, err := s.document(file, c.From)
 	if err != nil {
 		return nil, err
 	}
-	o.Step = step
 	return replay.Play(file, doc.Conversation, o)
 }

@@ -77,7 +77,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 	s.gateway, err = gateway.New(gateway.Options{
 		Engine: s.store.current.Load().engine, Upstream: c.Destinations()[0], Outbound: out, Keys: s.keys, Rules: rules, Project: c.Project, Logger: log,
 		Metrics: s.metrics, MetricsToken: c.Token.Reveal(), Version: versionOf(buildInfo()), Commit: commitOf(buildInfo()),
-		Local: local(c.Listen), Hosts: c.Hosts, MaxBody: int64(c.BodyLimit), Memory: bodyMemory(c),
+		Local: local(c.Listen), Hosts: c.Hosts, MaxBody: bodyLimit(c), Memory: bodyMemory(c),
 		Ready: s.store.Ping, Tracing: s.tracing, Accepted: s.own.accepted(),
 	})
 	if err != nil {

@@ -52,12 +52,16 @@ type Result struct {
 
 	doc     *wire.Document
 	o       Options
-	session []byte // a session file as it will be written, nil for anything else
+	written []byte // in the format of the input, nil for anything else
 }
 
-// File compacts the conversation of a file. A session file is written and read again as its client will do, so that
-// the report describes what the client sees.
+// File compacts the conversation of a file. What it writes is read again as the client or the API will read it, so that
+// the report describes what those see.
 func File(doc *wire.Document, o Options) (*Result, error) {
+	doc, replaced, err := doc.Sound()
+	if err != nil {
+		return nil, err
+	}
 	r := &Result{doc: doc, o: o}
 	live := policy.Recognise(doc.Conversation.With(doc.Conversation.Live()), o.Key)
 	trigger, err := o.trigger(doc.Conversation)
@@ -68,12 +72,15 @@ func File(doc *wire.Document, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Changed = len(r.Plan.Decisions)+len(repairs) > 0
+	r.Changed = len(r.Plan.Decisions)+len(repairs)+replaced > 0
 	r.Report = report.NewCompaction(o.Name, live, r.View, r.Plan, repairs)
 	r.Report.Preset, r.Report.Trigger = o.Preset.Name, trigger
 	r.Report.Assumed = o.Model.Assumed && o.Target == nil // with a target the window does not matter
 	for _, w := range doc.Warnings {
 		r.Report.Warnings = append(r.Report.Warnings, w.String())
+	}
+	if replaced > 0 {
+		r.Report.Warnings = append(r.Report.Warnings, fmt.Sprintf("broken characters, which the API refuses, were replaced by U+FFFD: %d", replaced))
 	}
 	return r, r.measure()
 }
@@ -86,8 +93,8 @@ func (r *Result) plan(live *decant.Conversation, trigger int) (repairs []decant.
 		o.Preset = o.Preset.Without(decant.ReductionThinking)
 	}
 	repairs, err = r.legal(live, o)
-	if errors.Is(err, decant.ErrIllegal) && r.o.Model.Binds {
-		o.KeepTurns = 0 // a round is open whose thinking can neither stay nor go: all of it becomes one message
+	if errors.Is(err, decant.ErrIllegal) {
+		o.KeepTurns = 0 // a round is open that can neither stay nor go: all of it becomes one message
 		repairs, err = r.legal(live, o)
 	}
 	return repairs, err
@@ -106,16 +113,16 @@ func (r *Result) legal(live *decant.Conversation, o policy.PlanOptions) (repairs
 	return repairs, err
 }
 
-// measure writes a session and reads it as its client will, and corrects the sizes of the report. It refuses a session
-// that is no smaller.
+// measure writes the result and reads it as the client or the API will, and corrects the sizes of the report. It refuses
+// a result that is no smaller.
 func (r *Result) measure() (err error) {
-	if r.o.As != Same || !r.doc.Format.Session() || !r.doc.Format.Writable() || !r.Changed {
+	if r.o.As != Same || !r.doc.Format.Writable() || !r.Changed {
 		return nil
 	}
-	if r.session, err = r.doc.Render(r.View); err != nil {
+	if r.written, err = r.doc.Render(r.View); err != nil {
 		return err
 	}
-	again, err := wire.ParseAs(r.doc.Format, r.session)
+	again, err := wire.ParseAs(r.doc.Format, r.written)
 	if err != nil {
 		return fmt.Errorf("read what was written: %w", err)
 	}
@@ -201,8 +208,8 @@ func (r *Result) Bytes() ([]byte, error) {
 		return []byte(wire.Text(r.View)), nil
 	case r.o.As == Same && !r.Changed:
 		return r.doc.Source, nil
-	case r.session != nil:
-		return r.session, nil
+	case r.written != nil:
+		return r.written, nil
 	case r.o.As == Same:
 		return r.doc.Render(r.View)
 	}

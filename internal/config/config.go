@@ -47,7 +47,7 @@ type Config struct {
 	Allow      []string `yaml:"allow"`              // base URLs that calls may go to besides the upstream
 	Keys       []Key    `yaml:"keys"`               // who may use the gateway besides those whose keys are in the database; none at all: everybody who reaches it
 	Hosts      []string `yaml:"hosts"`              // names by which it may be called besides those of loopback
-	BodyLimit  Size     `yaml:"body_limit"`         // largest body that is managed
+	BodyLimit  Size     `yaml:"body_limit"`         // largest body that is managed; 0: what the machine has room for
 	Bodies     Size     `yaml:"body_memory"`        // bytes of bodies that are held at once; 0: what the machine has room for
 	Metrics    string   `yaml:"metrics_listen"`     // address that shows metrics to everybody who reaches it, host:port; empty: none
 	Token      Secret   `yaml:"metrics_token"`      // shows metrics to those who send it as a bearer; empty: metrics_listen only
@@ -186,7 +186,7 @@ func Load(s Sources) (*Config, error) {
 func defaults() *Config {
 	return &Config{
 		Listen: "127.0.0.1:4141", Upstream: "https://api.anthropic.com", Preset: "default", Mode: "manage",
-		Drain: Drain(30 * time.Second), Log: "info", LogFormat: "text", BodyLimit: 32 << 20,
+		Drain: Drain(30 * time.Second), Log: "info", LogFormat: "text",
 		Summary: Summary{Provider: "anthropic"},
 	}
 }

@@ -46,7 +46,7 @@ presets:
 		File:   name,
 		Listen: "127.0.0.1:1", Upstream: "https://api.anthropic.com", DB: "env.db", Preset: "default", Mode: "manage", Window: 1000,
 		Drain: config.Drain(5 * time.Second), Log: "debug", LogFormat: "text", Allow: []string{"https://a.example", "https://b.example/x"},
-		BodyLimit: 32 << 20, Summary: config.Summary{Provider: "anthropic"},
+		Summary: config.Summary{Provider: "anthropic"},
 		Presets: []config.Rule{{Model: "claude-haiku-*", Preset: "chat"}, {Client: "opencode/*", Preset: "./mine.yaml"}},
 	}
 	if d := cmp.Diff(want, c); d != "" {

@@ -326,7 +326,7 @@ func TestThinking(t *testing.T) {
 		{"thinking-changed SignatureLost", adaptive, round(), func(ms []decant.Message) []decant.Message {
 			ms[3].Blocks[0].Signed = false
 			return ms
-		}, []legal.Rule{legal.ThinkingChanged}},
+		}, []legal.Rule{legal.ThinkingUnsigned, legal.ThinkingChanged}},
 		{"thinking-changed Invented", adaptive, round(), func(ms []decant.Message) []decant.Message {
 			ms[1].Blocks[0] = think("first")
 			return ms

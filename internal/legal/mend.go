@@ -14,6 +14,11 @@ func Mend(view *decant.Conversation, rules Rules) (*decant.Conversation, []decan
 		return view, nil, nil
 	}
 	ms, repairs := Repair(rules.API, view.Messages)
+	if rules.Claude {
+		var adapted []decant.Decision
+		ms, adapted = adapt(ms)
+		repairs = append(repairs, adapted...)
+	}
 	if len(repairs) > 0 {
 		view = view.With(ms)
 	}

@@ -24,7 +24,9 @@ func (c *checker) messages() {
 			c.systemPlace(turns, i)
 		}
 	}
-	c.wellFormed()
+	if c.rules.Claude {
+		c.forms()
+	}
 	c.last(turns)
 	c.markers()
 	c.thinking(turns)
@@ -151,11 +153,21 @@ func (c *checker) unique(turns []turn) {
 	}
 }
 
-// wellFormed checks the form of call ids.
-func (c *checker) wellFormed() {
+// forms checks the form of what models write: ids and arguments of calls, and signatures of thinking.
+func (c *checker) forms() {
 	for _, p := range c.items() {
-		if b := c.block(p); b.Kind == decant.KindUse && !wellFormed(b.CallID) {
-			c.report(p, CallIDForm, "call id %q: want letters, digits, _ and - only", b.CallID)
+		switch b := c.block(p); b.Kind {
+		case decant.KindUse:
+			if !wellFormed(b.CallID) {
+				c.report(p, CallIDForm, "call id %q: want letters, digits, _ and - only", b.CallID)
+			}
+			if !takesInput(b) {
+				c.report(p, CallInputForm, "the arguments of call %s are not an object", b.CallID)
+			}
+		case decant.KindThinking:
+			if !sendable(&c.ms[p.message], b) {
+				c.report(p, ThinkingUnsigned, "no model of Anthropic has signed this thinking")
+			}
 		}
 	}
 }

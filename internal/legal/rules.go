@@ -36,6 +36,7 @@ type Rules struct {
 	Prefill   bool            // the last message may be the assistant's
 	Record    bool            // the view is a session file and not a request: it may end anywhere
 	ReuseIDs  bool            // call ids may repeat in later turns, as in the session files of some clients
+	Claude    bool            // the model is Anthropic's, or not known: thinking is signed, and calls have the form that is asked for
 	Binds     bool            // thinking is bound to everything before it
 	MaxOutput int             // most output tokens that may be asked for, 0: not known
 	// the request has an automatic cache breakpoint, of five minutes unless the view says otherwise
@@ -53,6 +54,7 @@ func RulesFor(api API, m token.Model, thinking decant.Thinking) Rules {
 		API:       api,
 		Thinking:  thinking,
 		Prefill:   api != Messages || !m.Since(4, 6),
+		Claude:    api == Messages && (m.Provider == token.Anthropic || m.ID == ""),
 		Binds:     api == Messages && m.Binds,
 		MaxOutput: m.MaxOutput,
 	}
@@ -75,11 +77,13 @@ const (
 	ToolResultOrphan      Rule = "tool-result-orphan"
 	CallIDForm            Rule = "call-id-form"
 	CallIDUnique          Rule = "call-id-unique"
+	CallInputForm         Rule = "call-input-form"
 	ToolResultsFirst      Rule = "tool-results-first"
 	TextEmpty             Rule = "text-empty"
 	Prefill               Rule = "prefill"
 	ThinkingChanged       Rule = "thinking-changed"
 	ThinkingFirst         Rule = "thinking-first"
+	ThinkingUnsigned      Rule = "thinking-unsigned"
 	SystemPlace           Rule = "system-place"
 	CacheMarkersMany      Rule = "cache-markers-many"
 	CacheLifetimesOrder   Rule = "cache-lifetimes-order"

@@ -64,8 +64,9 @@ func (c *checker) complete(t *turn) {
 	if at < 0 {
 		return
 	}
-	o := &checker{ms: c.rules.Original.Live()}
-	want, got := o.refs(&original[at]), c.refs(t)
+	o := &checker{ms: c.rules.Original.Live(), rules: c.rules}
+	unsent := o.unsendable(&original[at])
+	want, got := o.refs(&original[at], unsent), c.refs(t, unsent)
 	if !related(o, &original[at], c, t) || slices.Equal(want, got) {
 		return
 	}
@@ -73,10 +74,22 @@ func (c *checker) complete(t *turn) {
 		"the latest turn had %d thinking blocks and has %d, or has them in another order", len(want), len(got))
 }
 
-// refs returns the places of a turn's thinking in the transcript.
-func (c *checker) refs(t *turn) (out []decant.Ref) {
+// refs returns the places of a turn's thinking in the transcript, but those in without.
+func (c *checker) refs(t *turn, without []decant.Ref) (out []decant.Ref) {
 	for _, p := range c.of(t, decant.KindThinking) {
-		out = append(out, c.block(p).Ref)
+		if ref := c.block(p).Ref; !slices.Contains(without, ref) {
+			out = append(out, ref)
+		}
+	}
+	return out
+}
+
+// unsendable returns the places of a turn's thinking that can only be left out.
+func (c *checker) unsendable(t *turn) (out []decant.Ref) {
+	for _, p := range c.of(t, decant.KindThinking) {
+		if b := c.block(p); c.rules.Claude && !sendable(&c.ms[p.message], b) {
+			out = append(out, b.Ref)
+		}
 	}
 	return out
 }

@@ -36,7 +36,7 @@ func Retry[T any](ctx context.Context, b provider.Backoff, ask func() (T, error)
 // be the next one.
 func again(err error) bool {
 	if f, ok := errors.AsType[*provider.Failure](err); ok {
-		return !f.Refused && f.Status >= http.StatusBadRequest && !errors.Is(err, provider.ErrBroken)
+		return !f.Refused && f.After <= hopeless && f.Status >= http.StatusBadRequest && !errors.Is(err, provider.ErrBroken)
 	}
 	return !errors.Is(err, provider.ErrRefused) && !errors.Is(err, provider.ErrBroken)
 }
@@ -46,6 +46,8 @@ const (
 	firstPause   = 500 * time.Millisecond
 	longestPause = 8 * time.Second
 	longestAsked = time.Minute // a longer wait that the provider asks for is not taken
+
+	hopeless = time.Hour // a call that is to be made again later than that has failed
 )
 
 // wait returns the pause after the n-th attempt, counted from 0, has failed.

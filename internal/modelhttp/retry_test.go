@@ -23,6 +23,8 @@ func TestRetryWaits(t *testing.T) {
 			"milliseconds":           {http.Header{"Retry-After-Ms": {"20"}}, provider.Backoff{}, 40 * time.Millisecond, 40 * time.Millisecond},
 			"seconds":                {http.Header{"Retry-After": {"7"}}, provider.Backoff{}, 14 * time.Second, 14 * time.Second},
 			"an hour":                {http.Header{"Retry-After": {"3600"}}, provider.Backoff{}, 1125 * time.Millisecond, 1500 * time.Millisecond},
+			"days":                   {http.Header{"Retry-After": {"259200"}}, provider.Backoff{}, 0, 0},
+			"days, for a backoff":    {http.Header{"Retry-After": {"259200"}}, provider.Backoff{Least: time.Second, Most: time.Minute}, 0, 0},
 			"less than the backoff":  {http.Header{"Retry-After": {"1"}}, provider.Backoff{Least: 2 * time.Second, Most: 3 * time.Second}, 5 * time.Second, 5 * time.Second},
 			"longer than it, at all": {http.Header{"Retry-After": {"90"}}, provider.Backoff{Attempts: 2, Least: time.Second, Most: time.Second}, 90 * time.Second, 90 * time.Second},
 		} {

@@ -18,6 +18,10 @@ type Options struct {
 	KeepWarm bool   // say what keeping the cache warm over pauses would have come to
 	Details  bool   // keep what each request and each decision was
 	Step     func() // called when a conversation has been played through a policy; nil: nobody waits
+
+	// Copied reports which answers were made for another recording (see Copies): they are history, and not requests.
+	// Nil: none.
+	Copied func(*decant.Message) bool
 }
 
 // stage is what all players of one conversation share.
@@ -67,10 +71,11 @@ func (s *stage) rates(q, prompt int) (write, read float64) {
 // Play plays one recorded session through every policy. The results come in the order of the
 // policies, one each.
 func Play(name string, c *decant.Conversation, o Options) (*Session, error) {
+	c = o.uncopied(c)
 	find := o.models(c)
 	out := o.session(name, c, find)
 	seg := newSegment(c, &o, find)
-	if len(seg.requests) < 2 {
+	if len(seg.requests) < 2 && (o.Copied == nil || len(seg.requests) == 0) {
 		return out, nil
 	}
 	own, err := out.play(seg, token.For(find("")), &o)

@@ -55,7 +55,7 @@ func newSegment(c *decant.Conversation, o *Options, m models) *segment {
 	named := namesModels(ms)
 	var last time.Time
 	for i := range ms {
-		if i == 0 || !answers(ms, i, named) {
+		if i == 0 || !answers(ms, i, named) || o.Copied != nil && o.Copied(&ms[i]) {
 			continue
 		}
 		if t := ms[i].Time; t.After(last) {

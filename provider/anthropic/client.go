@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
@@ -22,7 +23,7 @@ import (
 
 // Options configures a Client.
 type Options struct {
-	// Base is the base URL of the API. Empty means Anthropic's own.
+	// Base is the base URL of the API, with or without its version /v1. Empty means Anthropic's own.
 	Base string
 
 	// Credential says whose calls these are.
@@ -67,6 +68,7 @@ func New(o Options) (*Client, error) {
 	if err := modelhttp.CheckBase(o.Base); err != nil {
 		return nil, err
 	}
+	o.Base = strings.TrimSuffix(strings.TrimRight(o.Base, "/"), "/v1")
 	if o.Largest == 0 {
 		o.Largest = 8 << 20
 	}

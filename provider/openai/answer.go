@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/rand"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -33,13 +34,17 @@ type piece struct {
 	Thinking  prose `json:"reasoning_content"` // llama.cpp, DeepSeek
 	Reasoning prose `json:"reasoning"`         // Ollama, OpenRouter
 	Calls     []struct {
-		Index    *int   `json:"index"` // missing in messages, and in streams of some servers
-		ID       string `json:"id"`
-		Function struct {
-			Name      string    `json:"name"`
-			Arguments arguments `json:"arguments"`
-		} `json:"function"`
+		Index    *int     `json:"index"` // missing in messages, and in streams of some servers
+		ID       string   `json:"id"`
+		Function function `json:"function"`
 	} `json:"tool_calls"`
+	Call *function `json:"function_call"` // of older servers, which make one call at a time
+}
+
+// A function is what a call calls.
+type function struct {
+	Name      string    `json:"name"`
+	Arguments arguments `json:"arguments"`
 }
 
 // prose is text as servers write it: a string, a list of parts, or null.
@@ -71,8 +76,8 @@ func (a *arguments) UnmarshalJSON(src []byte) error {
 	if jsontext.Value(src).Kind() == jsontext.KindString {
 		return json.Unmarshal(src, (*string)(a), lenient)
 	}
-	if jsontext.Value(src).Kind() == jsontext.KindBeginObject {
-		*a = arguments(src)
+	if jsontext.Value(src).Kind() != jsontext.KindNull {
+		*a = arguments(src) // input says what becomes of a value that is not an object
 	}
 	return nil
 }
@@ -107,25 +112,28 @@ type reading struct {
 	refused bool
 	calls   []call
 	finish  string
-	begun   bool  // there was a choice
-	ended   bool  // there was a reason to stop, or the end of the stream
-	failed  error // that the server reports in the place of an answer, or in the middle of one
+	begun   bool   // there was a choice
+	ended   bool   // there was a reason to stop, or the end of the stream
+	failed  error  // that the server reports in the place of an answer, or in the middle of one
+	unread  string // the beginning of an event that cannot be read
 }
 
 // A call is a call of a tool as far as it has come.
 type call struct {
+	index     *int
 	id, name  string
 	arguments []byte
 }
 
 // take reads an answer in one piece or an event of a stream. It reports whether it is one.
 func (r *reading) take(src []byte) bool {
-	if string(src) == "[DONE]" {
-		r.ended = r.ended || r.begun // some servers give no reason to stop
+	if len(src) == 0 || string(src) == "[DONE]" {
+		r.ended = r.ended || r.begun && len(src) > 0 // some servers give no reason to stop
 		return true
 	}
 	var c chunk
 	if json.Unmarshal(src, &c, lenient) != nil {
+		r.unread = cmp.Or(r.unread, string(src[:min(len(src), mostShown)]))
 		return false
 	}
 	if len(c.Error) > 0 && c.Error.Kind() != jsontext.KindNull {
@@ -160,43 +168,60 @@ func (r *reading) piece(p *piece) {
 	r.tell(provider.Delta{Kind: decant.KindThinking, Text: string(cmp.Or(p.Thinking, p.Reasoning))})
 	r.tell(provider.Delta{Kind: decant.KindText, Text: said})
 	for _, c := range p.Calls {
-		r.call(c.Index, c.ID, c.Function.Name, string(c.Function.Arguments))
+		r.call(c.Index, c.ID, &c.Function)
+	}
+	if p.Call != nil {
+		r.call(nil, "", p.Call)
 	}
 }
 
-// maxCalls bounds the calls of one answer, whatever index a stream names.
+// mostShown is how much of an event an error shows, in bytes.
+const mostShown = 100
+
+// maxCalls bounds the calls of one answer.
 const maxCalls = 1000
 
 // call adds a piece of a call. Only the first piece of a call has an id and a name.
-func (r *reading) call(index *int, id, name, args string) {
-	last := len(r.calls) - 1
-	i := last
-	switch {
-	case index != nil && *index != last:
-		i = *index
-	case last < 0 || another(&r.calls[last], index, id, name):
-		i = last + 1
-	}
-	if i < 0 || i > len(r.calls) || i >= maxCalls {
-		return
-	}
-	if i == len(r.calls) {
-		id = cmp.Or(id, "call_"+rand.Text()) // some servers give none
-		r.calls = append(r.calls, call{id: id, name: name})
+func (r *reading) call(index *int, id string, f *function) {
+	i := r.find(index)
+	if i < 0 || r.calls[i].another(index, id, f.Name) {
+		if len(r.calls) == maxCalls {
+			return
+		}
+		if id == "" || slices.ContainsFunc(r.calls, func(c call) bool { return c.id == id }) {
+			id = "call_" + rand.Text() // some servers give none, or the same for all
+		}
+		i = len(r.calls)
+		r.calls = append(r.calls, call{index: index, id: id, name: f.Name})
 	} else {
-		id, name = "", ""
+		id, f.Name = "", ""
 	}
-	r.calls[i].arguments = append(r.calls[i].arguments, args...)
-	r.tell(provider.Delta{Kind: decant.KindUse, ID: id, Name: name, Text: args})
+	r.calls[i].arguments = append(r.calls[i].arguments, f.Arguments...)
+	r.tell(provider.Delta{Kind: decant.KindUse, ID: id, Name: f.Name, Text: string(f.Arguments)})
 }
 
-// another reports whether a piece begins another call than the newest, which has the same index, as all have with some
-// servers, or none.
-func another(newest *call, index *int, id, name string) bool {
-	if id == "" {
-		return index == nil && name != ""
+// find returns the newest call with an index, or the newest of all for a piece without one; -1: there is none.
+func (r *reading) find(index *int) int {
+	for i := len(r.calls) - 1; i >= 0; i-- {
+		if of := r.calls[i].index; index == nil || of != nil && *of == *index {
+			return i
+		}
 	}
-	return id != newest.id && (index == nil || name != "")
+	return -1
+}
+
+// another reports whether a piece begins another call than c, which has the same index, as all have with some servers, or
+// none.
+func (c *call) another(index *int, id, name string) bool {
+	switch {
+	case name == "":
+		return index == nil && id != "" && id != c.id
+	case id != "" && id != c.id:
+		return true
+	case index == nil && len(c.arguments) == 0:
+		return true
+	}
+	return jsontext.Value(c.arguments).IsValid() // c is complete
 }
 
 // tell passes on a piece that says something.

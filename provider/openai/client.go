@@ -207,6 +207,8 @@ func (c *Client) readStream(ctx context.Context, body io.Reader, r *reading) (*p
 		return r.partial(), r.failed
 	case n > c.opts.Largest:
 		return r.partial(), c.tooLarge()
+	case r.unread != "":
+		return r.partial(), fmt.Errorf("%w: an event of it cannot be read: %q", provider.ErrBroken, c.opts.Credential.Hide(r.unread))
 	case !r.ended:
 		return r.partial(), c.brokeOff(ctx, errors.Join(io.ErrUnexpectedEOF, err))
 	}

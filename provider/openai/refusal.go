@@ -71,6 +71,7 @@ func (c *Client) refusal(res *http.Response, body []byte) *provider.Failure {
 	_ = json.Unmarshal(body, &e, lenient)
 	said := readProblem(jsontext.Value(cmp.Or(string(e.Error), string(e.Detail), string(body))))
 	f := modelhttp.Failed(res.StatusCode, res.Header)
+	f.Message = c.opts.Credential.Hide(modelhttp.Page(body))
 	if res.StatusCode == http.StatusNotFound {
 		f.Message = fmt.Sprintf("nothing is there; is %s the base URL, with its version?", c.opts.Base)
 	}

@@ -161,7 +161,7 @@ func TestSpeakReadsOddStreams(t *testing.T) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for _, e := range []string{
 			`{"choices":[{"delta":{"reasoning_content":"Hm."}}]}`,
-			`{"choices":[{"delta":{"tool_calls":[{"index":7,"function":{"name":"lost","arguments":"{}"}}]}}]}`,
+			`{"choices":[{"delta":{"tool_calls":[{"index":7,"function":{"name":"first","arguments":"{}"}}]}}]}`,
 			`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"read","arguments":"{\"a\""}}]}}]}`,
 			`{"choices":[{"delta":{"tool_calls":[{"index":1,"function":{"name":"read"}}]},"finish_reason":"stop"}]}`,
 			`[DONE]`,
@@ -178,9 +178,9 @@ func TestSpeakReadsOddStreams(t *testing.T) {
 	}
 	heard := said{}
 	a, err := c.Speak(t.Context(), turn(""), heard.hear)
-	const want = `[{"type":"tool_use","id":"","name":"read","input":{"arguments":"{\"a\""}},{"type":"tool_use","id":"","name":"read","input":{}}]`
+	const want = `[{"type":"tool_use","id":"","name":"first","input":{}},{"type":"tool_use","id":"","name":"read","input":{"arguments":"{\"a\""}},{"type":"tool_use","id":"","name":"read","input":{}}]`
 	ids := regexp.MustCompile(`call_\w+`).FindAllString(string(a.Content), -1)
-	if len(ids) != 2 || ids[0] == ids[1] {
+	if len(ids) != 3 || ids[0] == ids[1] || ids[1] == ids[2] {
 		t.Errorf("the calls have the ids %q", ids)
 	}
 	if got := regexp.MustCompile(`call_\w+`).ReplaceAllString(string(a.Content), ""); err != nil || a.Stop != "tool_use" || got != want || heard[decant.KindThinking] != "Hm." {
@@ -221,6 +221,41 @@ func TestSpeakReadsOtherServers(t *testing.T) {
 		"text in parts, no reason to stop": {event, []string{
 			`{"choices":[{"delta":{"content":[{"type":"text","text":"One"}]}}]}`, `{"choices":[{"delta":{"content":" two","reasoning":"Hm."}}]}`, `[DONE]`,
 		}, "One two", `[{"type":"text","text":"One two"}]`, ""},
+		"the index begins with 1": {event, []string{
+			`{"choices":[{"delta":{"tool_calls":[{"index":1,"id":"a","function":{"name":"f","arguments":"{\"x\""}}]}}]}`,
+			`{"choices":[{"delta":{"tool_calls":[{"index":2,"id":"b","function":{"name":"f","arguments":""}}]}}]}`,
+			`{"choices":[{"delta":{"tool_calls":[{"index":1,"function":{"arguments":":1}"}},{"index":2,"function":{"arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`,
+		}, "", `[{"type":"tool_use","id":"a","name":"f","input":{"x":1}},{"type":"tool_use","id":"b","name":"f","input":{}}]`, "tool_use"},
+		"no index, in pieces": {event, []string{
+			`{"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":""}}]}}]}`,
+			`{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"{\"x\":"}}]}}]}`,
+			`{"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"arguments":"1}"}}]}}]}`,
+			`{"choices":[{"delta":{"tool_calls":[{"id":"b","function":{"name":"g","arguments":"{}"}}]},"finish_reason":"stop"}]}`,
+		}, "", `[{"type":"tool_use","id":"a","name":"f","input":{"x":1}},{"type":"tool_use","id":"b","name":"g","input":{}}]`, "tool_use"},
+		"the name with every piece": {event, []string{
+			`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":"}}]}}]}`,
+			`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"1}"}}]},"finish_reason":"stop"}]}`,
+		}, "", `[{"type":"tool_use","id":"a","name":"f","input":{"x":1}}]`, "tool_use"},
+		"the old form": {event, []string{
+			`{"choices":[{"delta":{"role":"assistant","content":null,"function_call":{"name":"f","arguments":""}}}]}`,
+			`{"choices":[{"delta":{"function_call":{"arguments":"{\"x\":"}}}]}`,
+			`{"choices":[{"delta":{"function_call":{"arguments":"1}"}},"finish_reason":"function_call"}]}`,
+		}, "", `[{"type":"tool_use","id":"call_","name":"f","input":{"x":1}}]`, "tool_use"},
+		"the old form in one piece": {"application/json", []string{
+			`{"choices":[{"message":{"content":null,"function_call":{"name":"f","arguments":"{\"x\":1}"}},"finish_reason":"function_call"}]}`,
+		}, "", `[{"type":"tool_use","id":"call_","name":"f","input":{"x":1}}]`, "tool_use"},
+		"index 0 and no id": {event, []string{
+			`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"f","arguments":"{\"x\":1}"}},{"index":0,"function":{"name":"f","arguments":"{\"x\":2}"}}]},"finish_reason":"stop"}]}`,
+		}, "", `[{"type":"tool_use","id":"call_","name":"f","input":{"x":1}},{"type":"tool_use","id":"call_","name":"f","input":{"x":2}}]`, "tool_use"},
+		"one id for all": {event, []string{
+			`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"call_0","function":{"name":"f","arguments":"{\"x\":1}"}},{"index":1,"id":"call_0","function":{"name":"f","arguments":"{\"x\":2}"}}]},"finish_reason":"stop"}]}`,
+		}, "", `[{"type":"tool_use","id":"call_","name":"f","input":{"x":1}},{"type":"tool_use","id":"call_","name":"f","input":{"x":2}}]`, "tool_use"},
+		"arguments that are a list": {event, []string{
+			`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":["x"]}}]},"finish_reason":"stop"}]}`,
+		}, "", `[{"type":"tool_use","id":"a","name":"f","input":{"arguments":"[\"x\"]"}}]`, "tool_use"},
+		"events of other kinds": {event, []string{
+			`{"type":"ping"}`, `{"choices":[]}`, ``, `{"choices":[{"delta":{"content":"Yes."},"finish_reason":"stop"}]}`,
+		}, "Yes.", `[{"type":"text","text":"Yes."}]`, "end_turn"},
 		"in one piece": {"application/json", []string{
 			`{"choices":[{"message":{"content":"Here.","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"stop"}]}`,
 		}, "Here.", `[{"type":"text","text":"Here."},{"type":"tool_use","id":"a","name":"f","input":{}}]`, "tool_use"},
@@ -232,8 +267,22 @@ func TestSpeakReadsOtherServers(t *testing.T) {
 		}
 		heard := said{}
 		a, err := streams(t, tt.kind, tt.events...).Speak(t.Context(), turn(""), heard.hear)
-		if err != nil || a.Text != tt.text || heard[decant.KindText] != tt.text || string(a.Content) != tt.calls || a.Stop != tt.stop {
+		made := regexp.MustCompile(`call_\w+`).ReplaceAllString(string(a.Content), "call_")
+		if err != nil || a.Text != tt.text || heard[decant.KindText] != tt.text || made != tt.calls || a.Stop != tt.stop {
 			t.Errorf("%s: %+v, content %s, heard %q, %v", name, a, a.Content, heard, err)
+		}
+	}
+}
+
+// An event that cannot be read is an error, whatever else there is.
+func TestSpeakReadsAllOrFails(t *testing.T) {
+	for _, event := range []string{
+		`{"choices":[{"delta":{"content":"x"`, `oops`, `{"choices":[{"delta":{"tool_calls":{"index":0}}}]}`, `{"choices":{"delta":{}}}`,
+	} {
+		good := "data: {\"choices\":[{\"delta\":{\"content\":\"One\"},\"finish_reason\":\"stop\"}]}\n\n"
+		_, err := streams(t, "text/event-stream", "data: "+event+"\n\n", good).Speak(t.Context(), turn(""), nil)
+		if !errors.Is(err, provider.ErrBroken) {
+			t.Errorf("%s: %v", event, err)
 		}
 	}
 }

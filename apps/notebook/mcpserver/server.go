@@ -53,6 +53,7 @@ func New(o Options) *sdk.Server {
 		o.Now = time.Now
 	}
 	s := sdk.NewServer(&sdk.Implementation{Name: "decant", Title: "Decant", Version: o.Version}, &sdk.ServerOptions{Instructions: instructions})
+	s.AddReceivingMiddleware(lenient)
 	t := &tools{Options: o, originals: newOriginals()}
 	offer(s, "recall", true, aboutRecall, t.recall)
 	offer(s, "expand", true, aboutExpand, t.expand)

@@ -14,12 +14,25 @@ import (
 // it has them already.
 func (e *Editor) block(s *source.BlockSpan, b *decant.Block) ([]source.Edit, error) {
 	was := &e.Conv.Messages[b.Ref.Message-1].Blocks[b.Ref.Block]
-	edits := e.remark(s, was, b)
+	edits := append(e.remark(s, was, b), e.rename(s, was, b)...)
 	if same(was, b) && len(was.Inside) == len(b.Inside) {
 		return edits, nil
 	}
 	more, err := e.reword(s, b)
 	return append(more, edits...), err
+}
+
+// rename returns the edits that give a call or a result of the Messages API the id that a view has given it.
+func (e *Editor) rename(s *source.BlockSpan, was, is *decant.Block) []source.Edit {
+	if was.CallID == is.CallID || s.Kind != source.ListPart {
+		return nil
+	}
+	for _, name := range []string{"id", "tool_use_id"} {
+		if at := jsonspan.Member(e.Src, s.Span.Start, name); !at.IsZero() {
+			return []source.Edit{{At: at, Text: source.Quote(is.CallID)}}
+		}
+	}
+	return nil
 }
 
 // remark returns the edits that give a block of a list the cache marker that a view has put on it. One

@@ -77,7 +77,7 @@ func knownBlock(b *source.Builder, m *members, s *source.BlockSpan) decant.Block
 			Error: b.Is(m.failed, "true"), Media: source.MediaIn(m.content.Of(b.Src)), Loads: source.ToolsLoaded(m.content.Of(b.Src))}
 	case `"thinking"`:
 		s.Text = m.thinking
-		return decant.Block{Kind: decant.KindThinking, Signed: m.signature.Len() > len(`""`)}
+		return decant.Block{Kind: decant.KindThinking, Signed: b.Begins(m.signature, '"') && m.signature.Len() > len(`""`)}
 	case `"redacted_thinking"`:
 		return decant.Block{Kind: decant.KindThinking, Signed: true}
 	case `"image"`, `"document"`:

@@ -264,8 +264,8 @@ func (p *responsesParser) block(kind string, it *responseItem) (decant.Block, so
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
 		blk.Kind, blk.Author, blk.Media = decant.KindResult, decant.AuthorTool, source.MediaIn(it.output.Of(p.Src))
 		s.Text = it.output
-	case "compaction", "compaction_trigger":
-		blk.Kind = decant.KindOpaque // encrypted: nothing to read
+	case "compaction_trigger":
+		blk.Kind = decant.KindOpaque // it says nothing
 	default:
 		blk.Kind, s.Text, s.Form = decant.KindOpaque, it.span, source.FormRaw
 	}
