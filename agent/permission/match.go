@@ -215,10 +215,21 @@ func allowedLine(rules []Rule, l *line) bool {
 	if !l.plain || len(l.commands) == 0 {
 		return false
 	}
+	moves, placed := false, false
 	for _, c := range l.commands {
-		if !slices.ContainsFunc(rules, func(r Rule) bool { return r.names(c) == yes }) {
+		if !slices.ContainsFunc(rules, func(r Rule) bool { return r.permits(&c) }) {
 			return false
 		}
+		moves = moves || movers[c.words[0]]
+		placed = placed || strings.Contains(c.words[0], "/") && !path.IsAbs(c.words[0])
 	}
-	return true
+	return !moves || !placed // in another folder ./run is another program
+}
+
+// movers are words of the shell by which it goes to another folder.
+var movers = words("cd pushd popd")
+
+// permits reports whether a rule that allows names all that a command does.
+func (r *Rule) permits(c *command) bool {
+	return r.wide == "" && r.names(*c) == yes && (!r.prefix && !setters[c.words[0]] || c.keeps(len(r.words)))
 }

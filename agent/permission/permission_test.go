@@ -93,7 +93,7 @@ func TestLinesUnderRulesThatAllow(t *testing.T) {
 	g := guard(t, permission.Options{Rules: rules(t, "allow bash(git diff:*)", "allow bash(ls:*)", "allow bash(npm test)")})
 	allowed := []string{
 		"git diff", "git  diff\tHEAD", "git diff -- a.go b.go", "git diff && ls", "git diff | ls", "ls; ls", "ls & ls", "(ls)", "{ ls; }", "! ls",
-		"'git' \"diff\"", "git diff *.go", "git diff {a,b}", "git diff $x ${y}", `ls "$HOME"`, "git diff $(ls)", "git diff `ls`", "ls 2>&1",
+		"'git' \"diff\"", "git diff HEAD -- *.go", "git diff src/{a,b}", "git diff HEAD -- $x ${y}", `ls "$HOME"`, "ls $(ls)", "ls `ls`", "ls 2>&1",
 		"ls >/dev/null 2>&1", "ls </dev/null", "npm test", "# nothing\nls", "ls <<EOF\ntext\nEOF", "git diff ~/x", "ls 2>/dev/null || ls",
 	}
 	asked := []string{
@@ -107,6 +107,7 @@ func TestLinesUnderRulesThatAllow(t *testing.T) {
 		"git di*", "{git,diff}", "~/git diff", "git $x", "\\\nrm x", "coproc ls", "time rm x", "eval ls", "exec ls", "sudo ls", "env ls", "xargs ls",
 		"sh -c ls", "command ls", "ls <<EOF\n$(rm x)\nEOF", "ls <<<\"$(rm x)\"", "ls\r", "ls\x1b[A", "ls 'a", "ls )", "trap 'rm x' EXIT; ls",
 		"alias ls=rm; ls", "ls |& rm", "declare x=1", "readonly x=1", "ls {fd}>x", "ls " + strings.Repeat("x", 1<<17), "!(ls)", "ls @(a|b)",
+		"git diff *.go", "git diff {a,b}", "git diff $x", "git diff $(ls)", "git diff `ls`", `git diff "$x"`, "git diff --stat -- $x", // each may be an option
 		"function ls { rm x; }", ". ./ls", "ls && (cd / && rm x)", "ls; { rm x; }", "ls $(`rm x`)", "/bin/ls", "./ls",
 	}
 	check := func(lines []string, want agent.VerdictKind) {
@@ -236,6 +237,7 @@ func TestProposals(t *testing.T) {
 		"git diff && ls -l": "bash(git diff:*) bash(ls:*)", "git push origin": "bash(git push origin)",
 		"npm run build": "bash(npm run build)", "git commit -m x": "bash(git commit:*)", "git tag 'a b'": "bash(git tag 'a b')",
 		"git -c core.pager=x diff": "bash(git -c core.pager=x diff)", "cat $x": "bash(cat:*)", "ls | ls": "bash(ls:*)", "docs": "bash(docs)",
+		"git diff --output=x": "bash(git diff --output=x)", "printf -v x y": "", "find . -name x": "", "read x": "", "git diff $(ls)": "", "awk x": "",
 		"sh -c ls": "", "sudo ls": "", "xargs rm": "", "env ls": "", "/bin/sh x": "", "python3 x.py": "", "ls > x": "", "x=1 ls": "", "frob $x": "",
 		"git diff && sh x": "", "ls 'a": "", "find . -delete": "", "nice ls": "", "eval x": "", "rm x": "", "make": "", "git tag \"it's\"": "",
 	} {
