@@ -71,14 +71,14 @@ func tooWide(w []string, prefix bool) string {
 // may be shortened, a letter may stand among others, and one behind = is written in full, with one dash or two.
 var ends = map[string]string{
 	"git": `--output --output-directory --ext-diff --textconv --open-files-in-pager --upload-pack --receive-pack --exec --extcmd --config
-		--template --separate-git-dir --edit-description --contents --export-marks`,
+		--template --separate-git-dir --edit-description --contents --export-marks --help`,
 	"git grep": "-O", "git archive": "-o --remote", "git format-patch": "-o", "git rebase": "-x -i --interactive", "git clone": "-c -u", "git push": "--repo",
 	"go": `=toolexec =vettool =exec =o =overlay =modfile =pkgdir =C =coverprofile =cpuprofile =memprofile =blockprofile =mutexprofile =trace =outputdir =c
 		=gccgoflags =ldflags =gcflags =asmflags =compiler =mod =args =http =w =testlogfile =gocoverdir =cfg =debug-actiongraph =debug-runtime-trace =debug-trace
 		=fuzzcachedir`,
 	"cargo": "--config --manifest-path --target-dir --out-dir --artifact-dir --logfile --lockfile-path -C -Z",
 	"npm": `--script-shell --shell --prefix --userconfig --globalconfig --node-options --git --node-gyp --editor --browser --viewer --call --init-module --cache
-		--logs-dir --local-prefix --global -C -c -g`,
+		--logs-dir --local-prefix --global --help --usage -C -c -g -h`,
 	"gh":   "--web -w",
 	"sort": "--output --compress-program --temporary-directory -o -T",
 	"find": "=exec =execdir =ok =okdir =delete =fprint =fprint0 =fprintf =fls",

@@ -29,7 +29,7 @@ func TestWordsThatEndTheMatch(t *testing.T) {
 			"git diff --output=x", "git diff --outp x", "git log --ext-diff", "git show --textconv", "git grep -O./x y", "git grep -nO y", "git grep --open", "git -c a.b=c diff",
 			"git -C x diff", "git --exec-path=. diff", "git --config-env=a.b=C diff", "git $x", "git config core.pager x", "git submodule foreach x", "git bisect run x", "git rebase -x x",
 			"git archive -o x HEAD", "git clone -c a.b=c x", "git fetch --upload-pack=x y", "git push --receive-pack=x", "git ls-remote --exec=x", "git branch --edit-description",
-			"git help -w log", `git diff "$x"`, "git diff -- -- $x"[:9] + "$x", "git log -S -- $x", "git commit -m $(cat x)", "git commit -F $x", "git commit -m x $y", "git diff {--output=x,a}",
+			"git help -w log", "git log --help", `git diff "$x"`, "git diff -- -- $x"[:9] + "$x", "git log -S -- $x", "git commit -m $(cat x)", "git commit -F $x", "git commit -m x $y", "git diff {--output=x,a}",
 			"git diff -*", "git diff ?-output=x", "git -p log", "git -C sub log --output=x", "git diff a --output", "git diff '--output=x'", `git diff "--out"put=x`,
 			"go test -exec=x", "go test -toolexec x", "go vet -vettool=x", "go build -o x", "go test -args -x", "go run ./x", "go env -w A=b", "go tool x", "go -C x vet", "go test --exec x",
 			"go test -coverprofile=x", "go test -test.cpuprofile=x", "go test $x", "go generate", "go test -c", "go build -ldflags=-extld=x",
