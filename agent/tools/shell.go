@@ -128,9 +128,9 @@ func joined(text string, notes ...string) string {
 	return text
 }
 
-// script runs a command and says where it has left the shell. The command and the file for the folder come in the environment: nothing in them is
-// taken for the script, and other users of the machine, or other sessions, do not see them among the processes.
-const script = `__cwd=$DECANT_SHELL_CWD __command=$DECANT_SHELL_COMMAND; unset DECANT_SHELL_CWD DECANT_SHELL_COMMAND; ` +
+// script reads a command, runs it, and says where it has left the shell. Nothing in a command is taken for the script, and nobody sees it among
+// the arguments or the environments of processes.
+const script = `__cwd=$TMPDIR/.cwd; if [ -n "$BASH_VERSION" ]; then IFS= read -r -d '' __command; else __command=$(cat); fi; exec </dev/null; ` +
 	`trap 'pwd -P >"$__cwd" 2>/dev/null' EXIT; eval "$__command"`
 
 // execute runs a command to its end and says how it has ended; empty: well.
@@ -145,8 +145,7 @@ func (s *shell) execute(ctx context.Context, limit time.Duration, command string
 	}
 	defer r.Close()
 	before, _ := s.holds(Amount{}) // what cannot be measured ends the command
-	p, err := s.walls().start(s.cwd, []string{s.path, "-c", s.ulimit() + script, filepath.Base(s.path)},
-		append(s.env(), "DECANT_SHELL_CWD="+s.cwds, "DECANT_SHELL_COMMAND="+command), w)
+	p, err := s.walls().start(s.cwd, []string{s.path, "-c", s.ulimit() + script, filepath.Base(s.path)}, s.env(), command, w)
 	w.Close()
 	if err != nil {
 		return "the command could not be started: " + err.Error()

@@ -106,22 +106,21 @@ func below(name, dir string) bool {
 
 // A walls is what stands around commands: how they are started.
 type walls struct {
-	kind string // empty: nothing stands around them
-	wrap func(cwd string, argv []string) []string
-	env  []string // beside that of the command
-	kept bool     // a supervisor of ours is between us and the command, and ends when we close its pipe
+	kind  string // empty: nothing stands around them
+	wrap  func(cwd string, argv []string) []string
+	order []byte // of a supervisor of ours between us and the command: a plan; nil: there is none
 }
 
 func (w walls) name() string { return w.kind }
 
-// start starts a command.
-func (w walls) start(cwd string, argv, env []string, out *os.File) (*process, error) {
+// start starts a command that reads a text.
+func (w walls) start(cwd string, argv, env []string, in string, out *os.File) (*process, error) {
 	argv = w.wrap(cwd, argv)
-	cmd := &exec.Cmd{Path: argv[0], Args: argv, Dir: cwd, Env: append(env, w.env...), Stdout: out, Stderr: out}
-	if w.kept {
+	cmd := &exec.Cmd{Path: argv[0], Args: argv, Dir: cwd, Env: env, Stdin: strings.NewReader(in), Stdout: out, Stderr: out}
+	if w.order != nil {
 		cmd.Path = "/proc/self/exe"
 	}
-	return start(cmd, w.kept)
+	return start(cmd, w.order)
 }
 
 // findWalls finds out what can confine commands on this machine.
@@ -147,7 +146,7 @@ func works(w walls, p *plan) error {
 	shell, err := exec.LookPath("sh")
 	if err == nil {
 		var proc *process
-		proc, err = w.start(p.Dir, []string{shell, "-c", `: >"$0/.works"`, p.Temp}, []string{"PATH=" + os.Getenv("PATH")}, out)
+		proc, err = w.start(p.Dir, []string{shell, "-c", `: >"$0/.works"`, p.Temp}, []string{"PATH=" + os.Getenv("PATH")}, "", out)
 		if err == nil {
 			if how := watch(context.Background(), 10*time.Second, proc, func() string { return "" }); how != "" {
 				err = errors.New(how)
