@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/internal/trust"
 )
 
 // A fit is how a rule fits a call.
@@ -65,6 +66,11 @@ func (g *Guard) subjectOf(c *agent.Call) subject {
 		s.paths = g.paths(args.FilePath)
 	}
 	return s
+}
+
+// obeyed reports whether a call changes a file whose words are run or obeyed once somebody works in the project. No rule allows that.
+func (s *subject) obeyed() bool {
+	return (s.tool == toolWrite || s.tool == toolEdit) && slices.ContainsFunc(s.paths, trust.Obeyed)
 }
 
 // paths returns a path as it is named and as its symbolic links lead, both as rules name files.

@@ -181,6 +181,31 @@ func TestFilesUnderRules(t *testing.T) {
 	}
 }
 
+// What git, editors and agents run or obey is asked about, whatever rules allow, and "always" is no answer.
+func TestObeyedFilesAreAlwaysAskedAbout(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink(".claude", filepath.Join(dir, "alias")); err != nil {
+		t.Fatal(err)
+	}
+	g := guard(t, permission.Options{Dir: dir, Rules: rules(t, "allow edit", "allow write", "allow read", "deny edit(.idea/**)")})
+	for name, want := range map[string]agent.VerdictKind{
+		"main.go": agent.Allow, ".claude/settings.json": agent.Ask, "sub/.vscode/tasks.json": agent.Ask, "AGENTS.md": agent.Ask, "alias/x": agent.Ask, "a/../.mcp.json": agent.Ask, ".idea/x": agent.Deny,
+	} {
+		for _, tool := range []string{"write", "edit"} {
+			c := call(t, tool, map[string]string{"file_path": name})
+			if v := g.Permit(context.Background(), asks(tool), c); v.Kind != want {
+				t.Errorf("%s %s: %s, want %s", tool, name, v.Kind, want)
+			}
+			if got := g.For(asks(tool), c); want == agent.Ask && len(got) > 0 {
+				t.Errorf("%s %s: proposed %q", tool, name, join(got))
+			}
+		}
+		if v := g.Permit(context.Background(), asks("read"), call(t, "read", map[string]string{"file_path": name})); v.Kind != agent.Allow {
+			t.Errorf("read %s: %s", name, v.Kind)
+		}
+	}
+}
+
 func TestOtherToolsUnderRules(t *testing.T) {
 	g := guard(t, permission.Options{Rules: rules(t, "allow fetch(domain:example.com)", "allow fetch(domain:*.go.dev)", "allow mcp__github__*", "deny mcp__github__delete", "ask quiet")})
 	for _, c := range []struct {

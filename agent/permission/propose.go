@@ -15,7 +15,7 @@ import (
 func (g *Guard) For(_ *agent.Tool, c *agent.Call) []Rule {
 	s := g.subjectOf(c)
 	switch {
-	case s.fault:
+	case s.fault || s.obeyed():
 		return nil
 	case c.Tool == toolBash:
 		return forLine(c)
