@@ -167,7 +167,7 @@ func (w *theatre) run(t *testing.T, lines, texts []string) (faults []string) {
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	log, vars := filepath.Join(w.dir, "log"), filepath.Join(w.dir, "vars")
 	driver := `i=0; while [ $i -lt ` + strconv.Itoa(len(lines)) + ` ]; do bash -c "$1" line "$2/$i" $i; i=$((i+1)); done 9>"$3"; wait`
@@ -183,7 +183,7 @@ func (w *theatre) run(t *testing.T, lines, texts []string) (faults []string) {
 		if (bytes.Contains(out, []byte("ptrace")) || bytes.Contains(out, []byte("bwrap: "))) && os.Getenv("CI") == "" {
 			t.Skipf("NOT TESTED: this machine refuses to trace or to confine: %s", out)
 		}
-		t.Fatalf("run lines: %v: %s", err, out)
+		t.Fatalf("run lines %q: %v: %s", lines, err, out)
 	}
 	text, err := os.ReadFile(log)
 	if err != nil {

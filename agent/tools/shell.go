@@ -16,12 +16,17 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/internal/git"
 )
 
 const (
 	defaultCommand = 2 * time.Minute
 	longestCommand = 10 * time.Minute
-	lookEvery      = time.Second / 2 // at what a command does
+	lookEvery      = time.Second / 4 // at what a command does
+
+	defaultProcesses = 1000     // of a command
+	mostOpen         = 8192     // files that a process has open
+	mostWritten      = 16 << 30 // bytes of a file that a command writes, where the project may hold any amount
 )
 
 // A shell runs commands, one after the other, in the folder that the one before has left.
@@ -34,8 +39,9 @@ type shell struct {
 
 	walls func() walls // what confines commands, found out once
 
-	mu  sync.Mutex // held while a command runs
-	cwd string
+	mu   sync.Mutex // held while a command runs
+	cwd  string
+	told bool // what Landlock does not do
 }
 
 // newShell returns a shell with a temporary folder.
@@ -44,8 +50,10 @@ func newShell(f *files, o Shell, temp string) (*shell, error) {
 	if o.Env == nil {
 		s.opts.Env = withoutSecrets(os.Environ())
 	}
-	if err := os.MkdirAll(filepath.Join(temp, "tmp", "cache"), 0o700); err != nil {
-		return nil, err
+	for _, name := range []string{"cache", "tmp", "shm"} {
+		if err := os.MkdirAll(filepath.Join(temp, "tmp", name), 0o700); err != nil {
+			return nil, err
+		}
 	}
 	for _, name := range []string{"bash", "sh"} {
 		if p, err := exec.LookPath(name); err == nil {
@@ -75,7 +83,9 @@ func (s *shell) tool() agent.Tool {
 		if s.walls().name() == "" {
 			text += "(It is not confined: it can do what you can do.)\n"
 		}
-		return text, nil
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return text + joined("", s.notDone()), nil
 	})
 }
 
@@ -109,9 +119,19 @@ func (s *shell) run(ctx context.Context, c *agent.Call, a bashArgs) (r agent.Res
 	defer out.close()
 	ended := s.execute(ctx, limit, a.Command, out, c.Progress)
 	r.Text, r.Rest = out.text()
-	r.Text = joined(r.Text, ended, s.moved())
+	r.Text = joined(r.Text, ended, s.moved(), s.notDone())
+	s.told = true
 	r.Error = ended != ""
 	return r, nil
+}
+
+// notDone says with the first command what walls by Landlock let through; empty: nothing, or it was said.
+func (s *shell) notDone() string {
+	if s.told || s.walls().name() != "landlock" {
+		return ""
+	}
+	return "Landlock confines commands here. It lets them change the mode and the times of any file of this user, and .git, .claude and the like in the project, " +
+		"which run or say things outside later. They also see the arguments of other processes. Install bubblewrap to prevent that."
 }
 
 // joined puts notes behind an output.
@@ -139,13 +159,20 @@ func (s *shell) execute(ctx context.Context, limit time.Duration, command string
 	if info, err := os.Stat(s.cwd); err != nil || !info.IsDir() {
 		s.cwd = s.files.real
 	}
+	env, err := git.Environment(ctx, s.cwd, s.env())
+	if err != nil {
+		return err.Error()
+	}
 	r, w, err := os.Pipe()
 	if err != nil {
 		return err.Error()
 	}
 	defer r.Close()
+	if s.walls().name() == "bubblewrap" && !s.plan.Apart {
+		defer placehold(s.files.real)()
+	}
 	before, _ := s.holds(Amount{}) // what cannot be measured ends the command
-	p, err := s.walls().start(s.cwd, []string{s.path, "-c", s.ulimit() + script, filepath.Base(s.path)}, s.env(), command, w)
+	p, err := s.walls().start(s.cwd, []string{s.path, "-c", s.ulimit() + script, filepath.Base(s.path)}, env, command, w)
 	w.Close()
 	if err != nil {
 		return "the command could not be started: " + err.Error()
@@ -158,7 +185,7 @@ func (s *shell) execute(ctx context.Context, limit time.Duration, command string
 				progress(line)
 			}
 		}
-		return s.over(before)
+		return cmp.Or(s.overloads(p), s.over(before))
 	})
 	select {
 	case <-copied:
@@ -167,6 +194,18 @@ func (s *shell) execute(ctx context.Context, limit time.Duration, command string
 		<-copied
 	}
 	return cmp.Or(how, s.over(before))
+}
+
+// overloads says that a command has more processes or memory than it may; empty: it has not.
+func (s *shell) overloads(p *process) string {
+	processes, memory := load(p.cmd.Process.Pid)
+	switch most := cmp.Or(s.opts.Memory, defaultMemory()); {
+	case processes > cmp.Or(s.opts.Processes, defaultProcesses):
+		return fmt.Sprintf("the command had %d processes, which is more than %d", processes, cmp.Or(s.opts.Processes, defaultProcesses))
+	case most > 0 && memory > most:
+		return fmt.Sprintf("the command had %d MB of memory, which is more than %d", memory>>20, most>>20)
+	}
+	return ""
 }
 
 // watch waits for a process and ends it when its time is over, or when look, which is called again and again, says why. It says how it has
@@ -199,7 +238,7 @@ func watch(ctx context.Context, limit time.Duration, p *process, look func() str
 // env returns the environment of commands.
 func (s *shell) env() []string {
 	env := append([]string(nil), s.opts.Env...)
-	env = append(env, "TMPDIR="+s.plan.Temp, "PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "TERM=dumb", "PWD="+s.cwd)
+	env = append(env, "TMPDIR="+s.plan.Temp, "PAGER=cat", "TERM=dumb", "PWD="+s.cwd)
 	if s.walls().name() != "" {
 		cache := filepath.Join(s.plan.Temp, "cache") // the user's own cannot be written
 		env = append(env, "XDG_CACHE_HOME="+cache, "GOCACHE="+filepath.Join(cache, "go-build"))

@@ -4,12 +4,10 @@ package tools
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -105,19 +103,8 @@ func killChildren() {
 
 // children returns the processes whose parent this one is.
 func children() (out []int) {
-	me := []byte(strconv.Itoa(os.Getpid()))
-	proc, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
-	for _, e := range proc {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		stat, err := os.ReadFile("/proc/" + e.Name() + "/stat")
-		_, rest, ok := bytes.Cut(stat[max(0, bytes.LastIndexByte(stat, ')')):], []byte(" ")) // a name may hold anything
-		if f := bytes.Fields(rest); err == nil && ok && len(f) > 1 && bytes.Equal(f[1], me) {
+	for pid, parent := range parents() {
+		if parent == os.Getpid() {
 			out = append(out, pid)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/decantdev/decant/internal/trust"
 )
 
 // A plan is what confined commands may do.
@@ -175,8 +177,13 @@ func bubblewrap(p *plan) walls {
 // stands over what came before.
 func bwrapArgs(p *plan, cwd string) []string {
 	args := []string{"--die-with-parent", "--new-session", "--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts",
-		"--unshare-cgroup-try", "--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/run",
+		"--unshare-cgroup-try", "--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run",
 		"--ro-bind-try", "/run/current-system", "/run/current-system"}
+	if p.Apart {
+		args = append(args, "--tmpfs", "/tmp")
+	} else {
+		args = append(args, "--bind", filepath.Join(p.Temp, "tmp"), "/tmp", "--bind", filepath.Join(p.Temp, "shm"), "/dev/shm")
+	}
 	if p.Network {
 		args = append(args, "--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve")
 	} else {
@@ -189,12 +196,15 @@ func bwrapArgs(p *plan, cwd string) []string {
 	for _, w := range p.written() {
 		args = append(args, "--bind", w, w)
 	}
-	args = append(args, guarded(p.Dir)...)
+	if !p.Apart { // else nobody works in the project
+		args = append(args, guarded(p.Dir)...)
+	}
 	args = append(args, hidden(p, func(h string) bool { return !p.holds(h) })...)
+	for _, at := range append([]string{"/run", "/dev"}, emptied(p)...) { // what is written there lies in memory, without a limit
+		args = append(args, "--remount-ro", at)
+	}
 	if p.Apart {
-		for _, at := range append([]string{"/tmp", "/run", "/dev"}, emptied(p)...) { // what is written there lies in memory, without a limit
-			args = append(args, "--remount-ro", at)
-		}
+		args = append(args, "--remount-ro", "/tmp")
 	}
 	return append(args, "--chdir", cwd, "--")
 }
@@ -258,17 +268,27 @@ func notPrograms() (out []string) {
 	return out
 }
 
-// guarded returns arguments of bwrap that keep what is run, or read as settings, outside of the walls. A folder .git becomes a mount, so
+// guarded returns arguments of bwrap that keep what is run, or obeyed, outside of the walls as it is. A folder .git becomes a mount, so
 // that it cannot be put aside and another one made in its place. In a work tree .git is a file that says where the folder is.
-func guarded(dir string) []string {
-	decant, git := filepath.Join(dir, ".decant"), filepath.Join(dir, ".git")
-	args := []string{"--ro-bind-try", decant, decant}
-	switch info, err := os.Lstat(git); {
-	case err == nil && info.IsDir():
-		hooks, config := filepath.Join(git, "hooks"), filepath.Join(git, "config")
-		args = append(args, "--bind", git, git, "--ro-bind-try", hooks, hooks, "--ro-bind-try", config, config)
-	case err == nil && info.Mode().IsRegular():
-		args = append(args, "--ro-bind", git, git)
+func guarded(dir string) (args []string) {
+	for _, name := range slices.Concat(trust.Folders, trust.Files) {
+		real, err := filepath.EvalSymlinks(filepath.Join(dir, name))
+		info, statErr := os.Lstat(real)
+		switch {
+		case err != nil || statErr != nil || !below(real, dir): // it is not there, or what lies outside is kept anyway
+		case name == ".git" && info.IsDir() && !isEmpty(real):
+			args = append(args, "--bind", real, real)
+			for _, inner := range []string{"hooks", "config", "config.worktree", "commondir", "modules"} {
+				args = append(args, "--ro-bind-try", filepath.Join(real, inner), filepath.Join(real, inner))
+			}
+		default:
+			args = append(args, "--ro-bind", real, real)
+		}
 	}
 	return args
+}
+
+func isEmpty(dir string) bool {
+	names, err := os.ReadDir(dir)
+	return err == nil && len(names) == 0
 }
