@@ -42,11 +42,12 @@ type shell struct {
 	mu   sync.Mutex // held while a command runs
 	cwd  string
 	told bool // what Landlock does not do
+	made aside
 }
 
 // newShell returns a shell with a temporary folder.
 func newShell(f *files, o Shell, temp string) (*shell, error) {
-	s := &shell{opts: o, files: f, cwd: f.real, cwds: filepath.Join(temp, "tmp", ".cwd")}
+	s := &shell{opts: o, files: f, cwd: f.real, made: aside{top: f.real}, cwds: filepath.Join(temp, "tmp", ".cwd")}
 	if o.Env == nil {
 		s.opts.Env = withoutSecrets(os.Environ())
 	}
@@ -117,9 +118,16 @@ func (s *shell) run(ctx context.Context, c *agent.Call, a bashArgs) (r agent.Res
 	defer s.mu.Unlock()
 	out := &capture{dir: s.plan.Temp}
 	defer out.close()
+	if !s.plan.Apart { // else nobody works in the project
+		s.made.before()
+	}
 	ended := s.execute(ctx, limit, a.Command, out, c.Progress)
+	moved, made := s.moved(), ""
+	if !s.plan.Apart {
+		made = s.made.after()
+	}
 	r.Text, r.Rest = out.text()
-	r.Text = joined(r.Text, ended, s.moved(), s.notDone())
+	r.Text = joined(r.Text, ended, moved, made, s.notDone())
 	s.told = true
 	r.Error = ended != ""
 	return r, nil
