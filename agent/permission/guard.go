@@ -82,6 +82,8 @@ func (g *Guard) Permit(_ context.Context, t *agent.Tool, c *agent.Call) agent.Ve
 		return g.ask("it cannot be told whether the rule " + byDeny + ", which denies, is about it")
 	case ask != no:
 		return g.ask("the rule " + byAsk + " wants somebody to be asked")
+	case s.obeyed():
+		return g.ask("git, an editor or an agent runs or obeys what stands in this file, so somebody is always asked")
 	case allowed(g.rules.Allow, &s):
 		return agent.Verdict{Kind: agent.Allow}
 	case t.Ask:

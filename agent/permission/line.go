@@ -21,7 +21,8 @@ type line struct {
 // A command is a simple command: the words that it begins with, as far as they stand there as they are.
 type command struct {
 	words    []string
-	complete bool // these are all
+	complete bool   // these are all
+	all      []word // those that the shell expands among them; of a command within another one there are none
 }
 
 // longest is how many bytes a line may have. What is longer is asked about.
@@ -121,15 +122,14 @@ func harmless(r *syntax.Redirect) bool {
 
 // commandOf returns the words that a simple command begins with.
 func commandOf(n *syntax.CallExpr) command {
-	var c command
-	for _, w := range n.Args {
-		word, ok := literal(w)
-		if !ok {
-			return c
+	c := command{complete: true}
+	for _, a := range n.Args {
+		w := wordOf(a)
+		c.all = append(c.all, w)
+		if c.complete = c.complete && w.exact; c.complete {
+			c.words = append(c.words, w.text)
 		}
-		c.words = append(c.words, word)
 	}
-	c.complete = true
 	return c
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/internal/trust"
 )
 
 // A fit is how a rule fits a call.
@@ -65,6 +66,11 @@ func (g *Guard) subjectOf(c *agent.Call) subject {
 		s.paths = g.paths(args.FilePath)
 	}
 	return s
+}
+
+// obeyed reports whether a call changes a file whose words are run or obeyed once somebody works in the project. No rule allows that.
+func (s *subject) obeyed() bool {
+	return (s.tool == toolWrite || s.tool == toolEdit) && slices.ContainsFunc(s.paths, trust.Obeyed)
 }
 
 // paths returns a path as it is named and as its symbolic links lead, both as rules name files.
@@ -215,10 +221,21 @@ func allowedLine(rules []Rule, l *line) bool {
 	if !l.plain || len(l.commands) == 0 {
 		return false
 	}
+	moves, placed := false, false
 	for _, c := range l.commands {
-		if !slices.ContainsFunc(rules, func(r Rule) bool { return r.names(c) == yes }) {
+		if !slices.ContainsFunc(rules, func(r Rule) bool { return r.permits(&c) }) {
 			return false
 		}
+		moves = moves || movers[c.words[0]]
+		placed = placed || strings.Contains(c.words[0], "/") && !path.IsAbs(c.words[0])
 	}
-	return true
+	return !moves || !placed // in another folder ./run is another program
+}
+
+// movers are words of the shell by which it goes to another folder.
+var movers = words("cd pushd popd")
+
+// permits reports whether a rule that allows names all that a command does.
+func (r *Rule) permits(c *command) bool {
+	return r.wide == "" && r.names(*c) == yes && (!r.prefix && !setters[c.words[0]] || c.keeps(len(r.words)))
 }

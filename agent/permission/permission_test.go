@@ -93,7 +93,7 @@ func TestLinesUnderRulesThatAllow(t *testing.T) {
 	g := guard(t, permission.Options{Rules: rules(t, "allow bash(git diff:*)", "allow bash(ls:*)", "allow bash(npm test)")})
 	allowed := []string{
 		"git diff", "git  diff\tHEAD", "git diff -- a.go b.go", "git diff && ls", "git diff | ls", "ls; ls", "ls & ls", "(ls)", "{ ls; }", "! ls",
-		"'git' \"diff\"", "git diff *.go", "git diff {a,b}", "git diff $x ${y}", `ls "$HOME"`, "git diff $(ls)", "git diff `ls`", "ls 2>&1",
+		"'git' \"diff\"", "git diff HEAD -- *.go", "git diff src/{a,b}", "git diff HEAD -- $x ${y}", `ls "$HOME"`, "ls $(ls)", "ls `ls`", "ls 2>&1",
 		"ls >/dev/null 2>&1", "ls </dev/null", "npm test", "# nothing\nls", "ls <<EOF\ntext\nEOF", "git diff ~/x", "ls 2>/dev/null || ls",
 	}
 	asked := []string{
@@ -107,6 +107,7 @@ func TestLinesUnderRulesThatAllow(t *testing.T) {
 		"git di*", "{git,diff}", "~/git diff", "git $x", "\\\nrm x", "coproc ls", "time rm x", "eval ls", "exec ls", "sudo ls", "env ls", "xargs ls",
 		"sh -c ls", "command ls", "ls <<EOF\n$(rm x)\nEOF", "ls <<<\"$(rm x)\"", "ls\r", "ls\x1b[A", "ls 'a", "ls )", "trap 'rm x' EXIT; ls",
 		"alias ls=rm; ls", "ls |& rm", "declare x=1", "readonly x=1", "ls {fd}>x", "ls " + strings.Repeat("x", 1<<17), "!(ls)", "ls @(a|b)",
+		"git diff *.go", "git diff {a,b}", "git diff $x", "git diff $(ls)", "git diff `ls`", `git diff "$x"`, "git diff --stat -- $x", // each may be an option
 		"function ls { rm x; }", ". ./ls", "ls && (cd / && rm x)", "ls; { rm x; }", "ls $(`rm x`)", "/bin/ls", "./ls",
 	}
 	check := func(lines []string, want agent.VerdictKind) {
@@ -180,6 +181,31 @@ func TestFilesUnderRules(t *testing.T) {
 	}
 }
 
+// What git, editors and agents run or obey is asked about, whatever rules allow, and "always" is no answer.
+func TestObeyedFilesAreAlwaysAskedAbout(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink(".claude", filepath.Join(dir, "alias")); err != nil {
+		t.Fatal(err)
+	}
+	g := guard(t, permission.Options{Dir: dir, Rules: rules(t, "allow edit", "allow write", "allow read", "deny edit(.idea/**)")})
+	for name, want := range map[string]agent.VerdictKind{
+		"main.go": agent.Allow, ".claude/settings.json": agent.Ask, "sub/.vscode/tasks.json": agent.Ask, "AGENTS.md": agent.Ask, "alias/x": agent.Ask, "a/../.mcp.json": agent.Ask, ".idea/x": agent.Deny,
+	} {
+		for _, tool := range []string{"write", "edit"} {
+			c := call(t, tool, map[string]string{"file_path": name})
+			if v := g.Permit(context.Background(), asks(tool), c); v.Kind != want {
+				t.Errorf("%s %s: %s, want %s", tool, name, v.Kind, want)
+			}
+			if got := g.For(asks(tool), c); want == agent.Ask && len(got) > 0 {
+				t.Errorf("%s %s: proposed %q", tool, name, join(got))
+			}
+		}
+		if v := g.Permit(context.Background(), asks("read"), call(t, "read", map[string]string{"file_path": name})); v.Kind != agent.Allow {
+			t.Errorf("read %s: %s", name, v.Kind)
+		}
+	}
+}
+
 func TestOtherToolsUnderRules(t *testing.T) {
 	g := guard(t, permission.Options{Rules: rules(t, "allow fetch(domain:example.com)", "allow fetch(domain:*.go.dev)", "allow mcp__github__*", "deny mcp__github__delete", "ask quiet")})
 	for _, c := range []struct {
@@ -236,6 +262,7 @@ func TestProposals(t *testing.T) {
 		"git diff && ls -l": "bash(git diff:*) bash(ls:*)", "git push origin": "bash(git push origin)",
 		"npm run build": "bash(npm run build)", "git commit -m x": "bash(git commit:*)", "git tag 'a b'": "bash(git tag 'a b')",
 		"git -c core.pager=x diff": "bash(git -c core.pager=x diff)", "cat $x": "bash(cat:*)", "ls | ls": "bash(ls:*)", "docs": "bash(docs)",
+		"git diff --output=x": "bash(git diff --output=x)", "printf -v x y": "", "find . -name x": "", "read x": "", "git diff $(ls)": "", "awk x": "",
 		"sh -c ls": "", "sudo ls": "", "xargs rm": "", "env ls": "", "/bin/sh x": "", "python3 x.py": "", "ls > x": "", "x=1 ls": "", "frob $x": "",
 		"git diff && sh x": "", "ls 'a": "", "find . -delete": "", "nice ls": "", "eval x": "", "rm x": "", "make": "", "git tag \"it's\"": "",
 	} {

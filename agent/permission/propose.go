@@ -15,7 +15,7 @@ import (
 func (g *Guard) For(_ *agent.Tool, c *agent.Call) []Rule {
 	s := g.subjectOf(c)
 	switch {
-	case s.fault:
+	case s.fault || s.obeyed():
 		return nil
 	case c.Tool == toolBash:
 		return forLine(c)
@@ -72,10 +72,8 @@ func forLine(c *agent.Call) (out []Rule) {
 	return out
 }
 
-// never are commands that run what their arguments or their input say: whoever allows them allows everything.
-var never = words(`python python2 python3 node nodejs deno bun ruby perl php lua awk gawk mawk sed osascript powershell pwsh cmd make
-	source . eval exec alias trap docker podman kubectl npx pipx uvx gdb vim vi emacs tmux screen at crontab su rm dd mkfs
-	curl wget chmod chown`)
+// never are commands for which no rule is proposed, beside those that run others: what they do cannot be taken back, or reaches far.
+var never = words(`docker podman kubectl su rm dd mkfs chmod chown bun deno`)
 
 // few are the words by which commands are named that are many commands in one, where any arguments may follow.
 var few = map[string]map[string]bool{
@@ -83,10 +81,10 @@ var few = map[string]map[string]bool{
 	"go":    words("build test vet doc list version fmt"),
 	"npm":   words("test ls view outdated"),
 	"cargo": words("build test check clippy fmt tree doc"),
-	"gh":    words("browse status"),
+	"gh":    words("status"),
 }
 
-// harmlessCommands read only, whatever their arguments are.
+// harmlessCommands read only, but for the options that end the match of a rule.
 var harmlessCommands = words(`ls cat head tail wc pwd echo grep stat du df which basename dirname realpath true false printf test cmp comm nl
 	cut tr uptime whoami uname`)
 
@@ -97,13 +95,13 @@ func forCommand(c command) (Rule, bool) {
 	}
 	name := c.words[0]
 	switch base := path.Base(name); {
-	case wrappers[base] || shells[base] || never[base]:
+	case wrappers[base] || shells[base] || never[base] || interpreters[base] || evaluators[base] || changers[base]:
 		return Rule{}, false
-	case harmlessCommands[name]:
+	case harmlessCommands[name] && c.keeps(1):
 		return wordsRule([]string{name}, true)
-	case len(c.words) > 1 && few[name][c.words[1]]:
+	case len(c.words) > 1 && few[name][c.words[1]] && c.keeps(2):
 		return wordsRule(c.words[:2], true)
-	case !c.complete:
+	case !c.complete || setters[name] && !c.keeps(1):
 		return Rule{}, false
 	}
 	return wordsRule(c.words, false)

@@ -19,6 +19,7 @@ type Rule struct {
 
 	words  []string // of bash: the words that a command begins with
 	prefix bool     // more words may follow
+	wide   string   // the command by which it would allow any program, where it allows
 }
 
 // Tools whose rules may have parentheses, and what stands in them.
@@ -96,6 +97,7 @@ func (r *Rule) command() error {
 		return errors.New("it names one command as it is written, without anything that the shell expands, and may end with :*")
 	}
 	r.words, r.prefix = l.commands[0].words, prefix
+	r.wide = tooWide(r.words, prefix)
 	return nil
 }
 
@@ -155,7 +157,7 @@ type Rules struct {
 }
 
 // Add adds rules to those of a kind, which are all of one kind: agent.Deny, agent.Ask or agent.Allow. Those that are there
-// already are left out.
+// already are left out. A rule that would allow any command, such as bash(xargs:*), is an error.
 func (r *Rules) Add(kind agent.VerdictKind, rules ...Rule) error {
 	var list *[]Rule
 	switch kind {
@@ -169,6 +171,9 @@ func (r *Rules) Add(kind agent.VerdictKind, rules ...Rule) error {
 		return fmt.Errorf("a rule allows, asks or denies: %q", kind)
 	}
 	for _, n := range rules {
+		if n.wide != "" && kind == agent.Allow {
+			return fmt.Errorf("the rule %s would allow any command, because %s runs or evaluates what its words say: name a whole command, or allow %s", n, n.wide, toolBash)
+		}
 		if !slices.ContainsFunc(*list, func(have Rule) bool { return have.String() == n.String() }) {
 			*list = append(*list, n)
 		}

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -152,14 +153,13 @@ func (s *shell) holds(most Amount) (sum Amount, err error) {
 	return sum, errors.Join(err, sum.Within(most))
 }
 
-// ulimit returns the command by which no file that commands write becomes longer than there may be bytes; empty: there is no limit.
+// ulimit returns the commands by which what commands start is limited: the lengths of files, files open at once, and processes, so that they
+// do not come faster than they are counted. Nobody counts those of root.
 func (s *shell) ulimit() string {
-	unit := int64(512)
-	if filepath.Base(s.path) == "bash" {
-		unit = 1024
+	most := cmp.Or(s.files.most.Bytes, mostWritten)
+	if filepath.Base(s.path) != "bash" {
+		return fmt.Sprintf("ulimit -c 0; ulimit -f %d || exit 126; ulimit -n %d 2>/dev/null; ", (most+511)/512, mostOpen)
 	}
-	if n := s.files.most.Bytes; n > 0 {
-		return fmt.Sprintf("ulimit -f %d || exit 126; ", (n+unit-1)/unit)
-	}
-	return ""
+	return fmt.Sprintf("ulimit -c 0; ulimit -f %d || exit 126; ulimit -n %d 2>/dev/null; ulimit -u %d 2>/dev/null; ",
+		(most+1023)/1024, mostOpen, tasks()+2*cmp.Or(s.opts.Processes, defaultProcesses))
 }

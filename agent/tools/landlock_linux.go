@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"syscall"
 
 	"github.com/go-json-experiment/json"
 	"github.com/landlock-lsm/go-landlock/landlock"
@@ -21,9 +22,6 @@ const (
 	asSupervisor = "decant-supervisor"
 	asConfined   = "decant-confined"
 )
-
-// planVariable has the plan of a confined command. As an argument, it would be seen by others among the processes.
-const planVariable = "DECANT_CONFINED_PLAN"
 
 // hooked says that the program begins with MainIfConfined.
 var hooked bool
@@ -77,19 +75,18 @@ func supervised(w walls, p plan) walls {
 	if err != nil {
 		panic("tools: a plan cannot be written: " + err.Error()) // it is made of strings
 	}
-	return walls{kind: w.kind, kept: true, env: []string{planVariable + "=" + string(b)}, wrap: func(cwd string, argv []string) []string {
+	return walls{kind: w.kind, order: b, wrap: func(cwd string, argv []string) []string {
 		return append([]string{asSupervisor}, w.wrap(cwd, argv)...)
 	}}
 }
 
-// confine makes a plan hold for this process for ever, and becomes the command. It returns only with an error.
+// confine makes the plan that it reads from the pipe at 3 hold for this process for ever, and becomes the command. It returns only
+// with an error.
 func confine(argv []string) error {
 	runtime.LockOSThread() // what holds for a thread must hold for the one that becomes the command
+	syscall.CloseOnExec(3)
 	var p plan
-	if err := json.Unmarshal([]byte(os.Getenv(planVariable)), &p); err != nil {
-		return err
-	}
-	if err := os.Unsetenv(planVariable); err != nil {
+	if err := json.UnmarshalRead(os.NewFile(3, "plan"), &p); err != nil {
 		return err
 	}
 	if !p.Free {

@@ -17,7 +17,7 @@ type process struct {
 }
 
 // start starts a command.
-func start(cmd *exec.Cmd, _ bool) (*process, error) {
+func start(cmd *exec.Cmd, _ []byte) (*process, error) {
 	p := &process{cmd: cmd, done: make(chan struct{})}
 	if err := cmd.Start(); err != nil {
 		return nil, err

@@ -21,23 +21,29 @@ type process struct {
 	once  sync.Once
 }
 
-// start starts a command; with a supervisor, it is told by a pipe when it must end.
-func start(cmd *exec.Cmd, kept bool) (*process, error) {
+// start starts a command. A supervisor reads its order from a pipe, as others could see its arguments, and ends when the pipe is closed.
+func start(cmd *exec.Cmd, order []byte) (*process, error) {
 	p := &process{cmd: cmd, done: make(chan struct{})}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if kept {
+	if order != nil {
 		r, w, err := os.Pipe()
 		if err != nil {
 			return nil, err
 		}
-		defer r.Close()
 		cmd.ExtraFiles, p.alive = []*os.File{r}, w
 	}
-	if err := cmd.Start(); err != nil {
+	err := cmd.Start()
+	for _, r := range cmd.ExtraFiles {
+		r.Close()
+	}
+	if err != nil {
 		if p.alive != nil {
 			p.alive.Close()
 		}
 		return nil, err
+	}
+	if p.alive != nil {
+		_, _ = p.alive.Write(append(order, '\n')) // it ends with an error where it gets none
 	}
 	go func() { p.err = cmd.Wait(); close(p.done) }()
 	return p, nil

@@ -16,12 +16,17 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/internal/git"
 )
 
 const (
 	defaultCommand = 2 * time.Minute
 	longestCommand = 10 * time.Minute
-	lookEvery      = time.Second / 2 // at what a command does
+	lookEvery      = time.Second / 4 // at what a command does
+
+	defaultProcesses = 1000     // of a command
+	mostOpen         = 8192     // files that a process has open
+	mostWritten      = 16 << 30 // bytes of a file that a command writes, where the project may hold any amount
 )
 
 // A shell runs commands, one after the other, in the folder that the one before has left.
@@ -34,18 +39,22 @@ type shell struct {
 
 	walls func() walls // what confines commands, found out once
 
-	mu  sync.Mutex // held while a command runs
-	cwd string
+	mu   sync.Mutex // held while a command runs
+	cwd  string
+	told bool // what Landlock does not do
+	made aside
 }
 
 // newShell returns a shell with a temporary folder.
 func newShell(f *files, o Shell, temp string) (*shell, error) {
-	s := &shell{opts: o, files: f, cwd: f.real, cwds: filepath.Join(temp, "tmp", ".cwd")}
+	s := &shell{opts: o, files: f, cwd: f.real, made: aside{top: f.real}, cwds: filepath.Join(temp, "tmp", ".cwd")}
 	if o.Env == nil {
 		s.opts.Env = withoutSecrets(os.Environ())
 	}
-	if err := os.MkdirAll(filepath.Join(temp, "tmp", "cache"), 0o700); err != nil {
-		return nil, err
+	for _, name := range []string{"cache", "tmp", "shm"} {
+		if err := os.MkdirAll(filepath.Join(temp, "tmp", name), 0o700); err != nil {
+			return nil, err
+		}
 	}
 	for _, name := range []string{"bash", "sh"} {
 		if p, err := exec.LookPath(name); err == nil {
@@ -75,7 +84,9 @@ func (s *shell) tool() agent.Tool {
 		if s.walls().name() == "" {
 			text += "(It is not confined: it can do what you can do.)\n"
 		}
-		return text, nil
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return text + joined("", s.notDone()), nil
 	})
 }
 
@@ -107,11 +118,28 @@ func (s *shell) run(ctx context.Context, c *agent.Call, a bashArgs) (r agent.Res
 	defer s.mu.Unlock()
 	out := &capture{dir: s.plan.Temp}
 	defer out.close()
+	if !s.plan.Apart { // else nobody works in the project
+		s.made.before()
+	}
 	ended := s.execute(ctx, limit, a.Command, out, c.Progress)
+	moved, made := s.moved(), ""
+	if !s.plan.Apart {
+		made = s.made.after()
+	}
 	r.Text, r.Rest = out.text()
-	r.Text = joined(r.Text, ended, s.moved())
+	r.Text = joined(r.Text, ended, moved, made, s.notDone())
+	s.told = true
 	r.Error = ended != ""
 	return r, nil
+}
+
+// notDone says with the first command what walls by Landlock let through; empty: nothing, or it was said.
+func (s *shell) notDone() string {
+	if s.told || s.walls().name() != "landlock" {
+		return ""
+	}
+	return "Landlock confines commands here. It lets them change the mode and the times of any file of this user, and .git, .claude and the like in the project, " +
+		"which run or say things outside later. They also see the arguments of other processes. Install bubblewrap to prevent that."
 }
 
 // joined puts notes behind an output.
@@ -128,9 +156,9 @@ func joined(text string, notes ...string) string {
 	return text
 }
 
-// script runs a command and says where it has left the shell. The command and the file for the folder come in the environment: nothing in them is
-// taken for the script, and other users of the machine, or other sessions, do not see them among the processes.
-const script = `__cwd=$DECANT_SHELL_CWD __command=$DECANT_SHELL_COMMAND; unset DECANT_SHELL_CWD DECANT_SHELL_COMMAND; ` +
+// script reads a command, runs it, and says where it has left the shell. Nothing in a command is taken for the script, and nobody sees it among
+// the arguments or the environments of processes.
+const script = `__cwd=$TMPDIR/.cwd; if [ -n "$BASH_VERSION" ]; then IFS= read -r -d '' __command; else __command=$(cat); fi; exec </dev/null; ` +
 	`trap 'pwd -P >"$__cwd" 2>/dev/null' EXIT; eval "$__command"`
 
 // execute runs a command to its end and says how it has ended; empty: well.
@@ -139,14 +167,20 @@ func (s *shell) execute(ctx context.Context, limit time.Duration, command string
 	if info, err := os.Stat(s.cwd); err != nil || !info.IsDir() {
 		s.cwd = s.files.real
 	}
+	env, err := git.Environment(ctx, s.cwd, s.env())
+	if err != nil {
+		return err.Error()
+	}
 	r, w, err := os.Pipe()
 	if err != nil {
 		return err.Error()
 	}
 	defer r.Close()
+	if s.walls().name() == "bubblewrap" && !s.plan.Apart {
+		defer placehold(s.files.real)()
+	}
 	before, _ := s.holds(Amount{}) // what cannot be measured ends the command
-	p, err := s.walls().start(s.cwd, []string{s.path, "-c", s.ulimit() + script, filepath.Base(s.path)},
-		append(s.env(), "DECANT_SHELL_CWD="+s.cwds, "DECANT_SHELL_COMMAND="+command), w)
+	p, err := s.walls().start(s.cwd, []string{s.path, "-c", s.ulimit() + script, filepath.Base(s.path)}, env, command, w)
 	w.Close()
 	if err != nil {
 		return "the command could not be started: " + err.Error()
@@ -159,7 +193,7 @@ func (s *shell) execute(ctx context.Context, limit time.Duration, command string
 				progress(line)
 			}
 		}
-		return s.over(before)
+		return cmp.Or(s.overloads(p), s.over(before))
 	})
 	select {
 	case <-copied:
@@ -168,6 +202,18 @@ func (s *shell) execute(ctx context.Context, limit time.Duration, command string
 		<-copied
 	}
 	return cmp.Or(how, s.over(before))
+}
+
+// overloads says that a command has more processes or memory than it may; empty: it has not.
+func (s *shell) overloads(p *process) string {
+	processes, memory := load(p.cmd.Process.Pid)
+	switch most := cmp.Or(s.opts.Memory, defaultMemory()); {
+	case processes > cmp.Or(s.opts.Processes, defaultProcesses):
+		return fmt.Sprintf("the command had %d processes, which is more than %d", processes, cmp.Or(s.opts.Processes, defaultProcesses))
+	case most > 0 && memory > most:
+		return fmt.Sprintf("the command had %d MB of memory, which is more than %d", memory>>20, most>>20)
+	}
+	return ""
 }
 
 // watch waits for a process and ends it when its time is over, or when look, which is called again and again, says why. It says how it has
@@ -200,7 +246,7 @@ func watch(ctx context.Context, limit time.Duration, p *process, look func() str
 // env returns the environment of commands.
 func (s *shell) env() []string {
 	env := append([]string(nil), s.opts.Env...)
-	env = append(env, "TMPDIR="+s.plan.Temp, "PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "TERM=dumb", "PWD="+s.cwd)
+	env = append(env, "TMPDIR="+s.plan.Temp, "PAGER=cat", "TERM=dumb", "PWD="+s.cwd)
 	if s.walls().name() != "" {
 		cache := filepath.Join(s.plan.Temp, "cache") // the user's own cannot be written
 		env = append(env, "XDG_CACHE_HOME="+cache, "GOCACHE="+filepath.Join(cache, "go-build"))

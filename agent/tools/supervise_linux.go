@@ -3,28 +3,24 @@
 package tools
 
 import (
-	"bytes"
+	"bufio"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// supervise runs a command, and when it has ended, or the pipe at 3 is closed, kills all that it has started: whoever loses its
-// parent becomes a child of the supervisor, also in a session of its own. It returns the exit status.
+// supervise runs a command by the plan that the pipe at 3 begins with, and when it has ended, or the pipe is closed, kills all that it has
+// started: whoever loses its parent becomes a child of the supervisor, also in a session of its own. It returns the exit status.
 func supervise(args []string) int {
 	syscall.CloseOnExec(3)
-	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		fmt.Fprintln(os.Stderr, "decant: the command was not run:", err)
-		return 126
-	}
-	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: append([]string{asConfined}, args...), Stdout: os.Stdout, Stderr: os.Stderr}
-	if err := cmd.Start(); err != nil {
+	alive := bufio.NewReader(os.NewFile(3, "alive"))
+	cmd, err := confined(args, alive)
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "decant: the command was not run:", err)
 		return 126
 	}
@@ -32,7 +28,7 @@ func supervise(args []string) int {
 	go func() { ended <- cmd.Wait() }()
 	gone := make(chan struct{})
 	go func() {
-		os.NewFile(3, "alive").Read(make([]byte, 1))
+		alive.ReadByte()
 		close(gone)
 	}()
 	select {
@@ -45,6 +41,29 @@ func supervise(args []string) int {
 		killChildren()
 		return 128 + int(syscall.SIGKILL)
 	}
+}
+
+// confined starts a command in a process that makes a plan hold for itself.
+func confined(args []string, from *bufio.Reader) (*exec.Cmd, error) {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return nil, err
+	}
+	plan, err := from.ReadBytes('\n')
+	if err != nil {
+		return nil, err
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
+	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: append([]string{asConfined}, args...), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, ExtraFiles: []*os.File{r}}
+	err = cmd.Start()
+	r.Close()
+	if err == nil {
+		_, err = w.Write(plan)
+	}
+	return cmd, err
 }
 
 // status returns the exit status that a shell would give.
@@ -84,19 +103,8 @@ func killChildren() {
 
 // children returns the processes whose parent this one is.
 func children() (out []int) {
-	me := []byte(strconv.Itoa(os.Getpid()))
-	proc, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
-	for _, e := range proc {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		stat, err := os.ReadFile("/proc/" + e.Name() + "/stat")
-		_, rest, ok := bytes.Cut(stat[max(0, bytes.LastIndexByte(stat, ')')):], []byte(" ")) // a name may hold anything
-		if f := bytes.Fields(rest); err == nil && ok && len(f) > 1 && bytes.Equal(f[1], me) {
+	for pid, parent := range parents() {
+		if parent == os.Getpid() {
 			out = append(out, pid)
 		}
 	}

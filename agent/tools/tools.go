@@ -40,6 +40,9 @@ type Shell struct {
 	Read    []string      // folders that they see although Apart hides what is around them, absolute
 	Write   []string      // further folders that they may write to, absolute
 	Timeout time.Duration // of a command that does not say; 0: two minutes
+
+	Processes int   // that a command may have at a time; 0: 1,000. It is killed when it has more, on Linux
+	Memory    int64 // bytes that they may have together, likewise; 0: half of the machine's
 }
 
 // Fetch configures the tool fetch.

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/decantdev/decant/internal/trust"
 )
 
 // A plan is what confined commands may do.
@@ -106,22 +108,21 @@ func below(name, dir string) bool {
 
 // A walls is what stands around commands: how they are started.
 type walls struct {
-	kind string // empty: nothing stands around them
-	wrap func(cwd string, argv []string) []string
-	env  []string // beside that of the command
-	kept bool     // a supervisor of ours is between us and the command, and ends when we close its pipe
+	kind  string // empty: nothing stands around them
+	wrap  func(cwd string, argv []string) []string
+	order []byte // of a supervisor of ours between us and the command: a plan; nil: there is none
 }
 
 func (w walls) name() string { return w.kind }
 
-// start starts a command.
-func (w walls) start(cwd string, argv, env []string, out *os.File) (*process, error) {
+// start starts a command that reads a text.
+func (w walls) start(cwd string, argv, env []string, in string, out *os.File) (*process, error) {
 	argv = w.wrap(cwd, argv)
-	cmd := &exec.Cmd{Path: argv[0], Args: argv, Dir: cwd, Env: append(env, w.env...), Stdout: out, Stderr: out}
-	if w.kept {
+	cmd := &exec.Cmd{Path: argv[0], Args: argv, Dir: cwd, Env: env, Stdin: strings.NewReader(in), Stdout: out, Stderr: out}
+	if w.order != nil {
 		cmd.Path = "/proc/self/exe"
 	}
-	return start(cmd, w.kept)
+	return start(cmd, w.order)
 }
 
 // findWalls finds out what can confine commands on this machine.
@@ -147,7 +148,7 @@ func works(w walls, p *plan) error {
 	shell, err := exec.LookPath("sh")
 	if err == nil {
 		var proc *process
-		proc, err = w.start(p.Dir, []string{shell, "-c", `: >"$0/.works"`, p.Temp}, []string{"PATH=" + os.Getenv("PATH")}, out)
+		proc, err = w.start(p.Dir, []string{shell, "-c", `: >"$0/.works"`, p.Temp}, []string{"PATH=" + os.Getenv("PATH")}, "", out)
 		if err == nil {
 			if how := watch(context.Background(), 10*time.Second, proc, func() string { return "" }); how != "" {
 				err = errors.New(how)
@@ -176,8 +177,13 @@ func bubblewrap(p *plan) walls {
 // stands over what came before.
 func bwrapArgs(p *plan, cwd string) []string {
 	args := []string{"--die-with-parent", "--new-session", "--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts",
-		"--unshare-cgroup-try", "--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/run",
+		"--unshare-cgroup-try", "--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run",
 		"--ro-bind-try", "/run/current-system", "/run/current-system"}
+	if p.Apart {
+		args = append(args, "--tmpfs", "/tmp")
+	} else {
+		args = append(args, "--bind", filepath.Join(p.Temp, "tmp"), "/tmp", "--bind", filepath.Join(p.Temp, "shm"), "/dev/shm")
+	}
 	if p.Network {
 		args = append(args, "--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve")
 	} else {
@@ -190,12 +196,15 @@ func bwrapArgs(p *plan, cwd string) []string {
 	for _, w := range p.written() {
 		args = append(args, "--bind", w, w)
 	}
-	args = append(args, guarded(p.Dir)...)
+	if !p.Apart { // else nobody works in the project
+		args = append(args, guarded(p.Dir)...)
+	}
 	args = append(args, hidden(p, func(h string) bool { return !p.holds(h) })...)
+	for _, at := range append([]string{"/run", "/dev"}, emptied(p)...) { // what is written there lies in memory, without a limit
+		args = append(args, "--remount-ro", at)
+	}
 	if p.Apart {
-		for _, at := range append([]string{"/tmp", "/run", "/dev"}, emptied(p)...) { // what is written there lies in memory, without a limit
-			args = append(args, "--remount-ro", at)
-		}
+		args = append(args, "--remount-ro", "/tmp")
 	}
 	return append(args, "--chdir", cwd, "--")
 }
@@ -259,17 +268,27 @@ func notPrograms() (out []string) {
 	return out
 }
 
-// guarded returns arguments of bwrap that keep what is run, or read as settings, outside of the walls. A folder .git becomes a mount, so
+// guarded returns arguments of bwrap that keep what is run, or obeyed, outside of the walls as it is. A folder .git becomes a mount, so
 // that it cannot be put aside and another one made in its place. In a work tree .git is a file that says where the folder is.
-func guarded(dir string) []string {
-	decant, git := filepath.Join(dir, ".decant"), filepath.Join(dir, ".git")
-	args := []string{"--ro-bind-try", decant, decant}
-	switch info, err := os.Lstat(git); {
-	case err == nil && info.IsDir():
-		hooks, config := filepath.Join(git, "hooks"), filepath.Join(git, "config")
-		args = append(args, "--bind", git, git, "--ro-bind-try", hooks, hooks, "--ro-bind-try", config, config)
-	case err == nil && info.Mode().IsRegular():
-		args = append(args, "--ro-bind", git, git)
+func guarded(dir string) (args []string) {
+	for _, name := range slices.Concat(trust.Folders, trust.Files) {
+		real, err := filepath.EvalSymlinks(filepath.Join(dir, name))
+		info, statErr := os.Lstat(real)
+		switch {
+		case err != nil || statErr != nil || !below(real, dir): // it is not there, or what lies outside is kept anyway
+		case name == ".git" && info.IsDir() && !isEmpty(real):
+			args = append(args, "--bind", real, real)
+			for _, inner := range []string{"hooks", "config", "config.worktree", "commondir", "modules"} {
+				args = append(args, "--ro-bind-try", filepath.Join(real, inner), filepath.Join(real, inner))
+			}
+		default:
+			args = append(args, "--ro-bind", real, real)
+		}
 	}
 	return args
+}
+
+func isEmpty(dir string) bool {
+	names, err := os.ReadDir(dir)
+	return err == nil && len(names) == 0
 }

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/decantdev/decant/internal/git"
 	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/plainfile"
 )
@@ -153,15 +154,7 @@ func (r repository) Tracked(ctx context.Context, names []string) (out []string, 
 		}
 		tops = append(tops, ":(icase,literal)"+asked[len(asked)-1])
 	}
-	// These options keep git from running programs that the repository's settings name.
-	args := []string{"-C", r.Root, "-c", "safe.directory=*", "-c", "core.fsmonitor=false", "ls-files", "-z", "--"}
-	c := exec.CommandContext(ctx, "git", append(args, slices.Compact(tops)...)...)
-	for _, e := range os.Environ() {
-		if !strings.HasPrefix(e, "GIT_") { // inside a git hook they name another repository or index
-			c.Env = append(c.Env, e)
-		}
-	}
-	c.Env = append(c.Env, "LC_ALL=C")
+	c := git.Command(ctx, r.Root, append([]string{"ls-files", "-z", "--"}, slices.Compact(tops)...)...)
 	var said bytes.Buffer
 	c.Stderr = &said
 	list, err := c.Output()

@@ -12,6 +12,7 @@ import (
 	"github.com/decantdev/decant/apps/triage"
 	"github.com/decantdev/decant/apps/triage/deliver"
 	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/internal/trust"
 	"github.com/decantdev/decant/provider"
 )
 
@@ -31,7 +32,7 @@ It writes .decant/triage.yaml, which you complete, and never changes an existing
 // Run writes settings, unless there are some.
 func (c *triageInitCmd) Run(s *streams) error {
 	name := "acme/shop"
-	if dir := cloneOf("."); dir != "" {
+	if dir := trust.Repository("."); dir != "" {
 		name = filepath.Base(dir)
 	}
 	err := writeNew(c.file(), fmt.Sprintf(triage.Template, name))

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -22,6 +21,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/pace"
 	"github.com/decantdev/decant/internal/project"
+	"github.com/decantdev/decant/internal/trust"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/testing/sample"
@@ -208,7 +208,7 @@ func (f *triageFlags) reader(taken *sample.Sample, room *triageRoom) (*code.Read
 	case len(f.Repo) > 0:
 		repos, err = namedRepos(f.Repo)
 	case len(repos) == 0:
-		dir := cloneOf(".")
+		dir := trust.Repository(".")
 		if dir == "" {
 			return nil, usageError{errors.New("name a clone of the repository whose code runs: --repo DIR")}
 		}
@@ -241,7 +241,7 @@ func namedRepos(names []string) (repos []code.Repo, err error) {
 		if !named {
 			name, dir = "", text
 		}
-		if dir = cloneOf(dir); dir == "" {
+		if dir = trust.Repository(dir); dir == "" {
 			return nil, inputError{fmt.Errorf("--repo %s: not a git repository", text)}
 		}
 		repos = append(repos, code.Repo{Name: cmp.Or(name, filepath.Base(dir)), Dir: dir})
@@ -269,13 +269,4 @@ func sampleRepos(taken *sample.Sample) ([]code.Repo, error) {
 		return nil, inputError{err}
 	}
 	return repos, nil
-}
-
-// cloneOf returns the top folder of the repository that has a folder; empty: it is in none.
-func cloneOf(dir string) string {
-	out, err := exec.Command("git", "-C", dir, "rev-parse", "--show-toplevel").Output()
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(out))
 }

@@ -132,3 +132,14 @@ func TestRepository(t *testing.T) {
 		t.Error("a link makes a repository's file another's")
 	}
 }
+
+func TestObeyed(t *testing.T) {
+	for name, want := range map[string]bool{
+		".git/config": true, "a/.git/hooks/x": true, ".claude/settings.json": true, "AGENTS.md": true, "sub/agents.MD": true, ".vscode": true, ".github/workflows/x.yml": true, "./.envrc": true, "a/../.mcp.json": true,
+		"main.go": false, "git/config": false, ".gitignore": false, "docs/AGENTS.md.txt": false, "": false, ".": false, "..": false, "claude/x": false,
+	} {
+		if got := trust.Obeyed(name); got != want {
+			t.Errorf("Obeyed(%q) is %t", name, got)
+		}
+	}
+}

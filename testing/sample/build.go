@@ -3,6 +3,7 @@ package sample
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/decantdev/decant/internal/git"
 	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
@@ -70,15 +72,15 @@ func (s *Sample) build(folder string, r repo) (string, error) {
 
 // apply makes a repository in an empty folder.
 func apply(dir string, names []string, patches [][]byte, tags map[string]int) error {
-	if _, err := git(dir, nil, "init", "-q", "--initial-branch=main", "--template="); err != nil {
+	if _, err := runGit(dir, nil, "init", "-q", "--initial-branch=main", "--template="); err != nil {
 		return err
 	}
 	var commits []string
 	for i, p := range patches {
-		if _, err := git(dir, p, "am", "--quiet", "--committer-date-is-author-date", "--no-gpg-sign", "--keep-cr"); err != nil {
+		if _, err := runGit(dir, p, "am", "--quiet", "--committer-date-is-author-date", "--no-gpg-sign", "--keep-cr"); err != nil {
 			return fmt.Errorf("%s: %w", names[i], err)
 		}
-		sha, err := git(dir, nil, "rev-parse", "HEAD")
+		sha, err := runGit(dir, nil, "rev-parse", "HEAD")
 		if err != nil {
 			return err
 		}
@@ -89,24 +91,20 @@ func apply(dir string, names []string, patches [][]byte, tags map[string]int) er
 		if n < 1 || n > len(commits) {
 			return fmt.Errorf("the tag %s stands behind patch %d of %d", tag, n, len(commits))
 		}
-		if _, err := git(dir, nil, "update-ref", "refs/tags/"+tag, commits[n-1]); err != nil {
+		if _, err := runGit(dir, nil, "update-ref", "refs/tags/"+tag, commits[n-1]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// git runs git in a folder, without any settings but these.
-func git(dir string, in []byte, args ...string) (string, error) {
-	program, err := exec.LookPath("git")
-	if err != nil {
+// runGit runs git in a folder, without any settings but these.
+func runGit(dir string, in []byte, args ...string) (string, error) {
+	if _, err := exec.LookPath("git"); err != nil {
 		return "", errors.New("the programs of a sample are git repositories, and git is not installed")
 	}
-	c := exec.Command(program, append([]string{"-C", dir, "-c", "core.hooksPath=" + os.DevNull, "-c", "core.autocrlf=false", "-c", "commit.gpgSign=false",
-		"-c", "core.symlinks=false", "-c", "protocol.allow=never"}, args...)...)
-	c.Env = []string{"PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT"), "HOME=" + os.DevNull, "TMPDIR=" + os.TempDir(), "LC_ALL=C", "TZ=UTC",
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_CEILING_DIRECTORIES=" + filepath.Dir(dir),
-		"GIT_COMMITTER_NAME=Sample", "GIT_COMMITTER_EMAIL=sample@example.com"}
+	c := git.Command(context.Background(), dir, append([]string{"-c", "core.autocrlf=false", "-c", "core.symlinks=false"}, args...)...)
+	c.Env = append(c.Env, "GIT_COMMITTER_NAME=Sample", "GIT_COMMITTER_EMAIL=sample@example.com")
 	c.Stdin = bytes.NewReader(in)
 	var errs bytes.Buffer
 	c.Stderr = &errs

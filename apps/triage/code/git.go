@@ -6,11 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 
+	"github.com/decantdev/decant/internal/git"
 	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
@@ -18,30 +17,11 @@ import (
 const mostOutput = 64 << 20
 
 // A gitDir is a folder with a repository in which git is run to read.
-type gitDir struct {
-	git string // the program
-	dir string
-}
-
-// settings are what git is told before every command: nothing of the repository or of the user's settings runs a program, no network is
-// reached, and what is printed does not depend on them.
-var settings = []string{
-	"--no-pager", "--no-replace-objects", "--literal-pathspecs",
-	"-c", "safe.directory=*", "-c", "protocol.allow=never", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false",
-	"-c", "core.attributesFile=" + os.DevNull, "-c", "core.quotePath=false", "-c", "color.ui=false", "-c", "log.showSignature=false",
-	"-c", "diff.external=", "-c", "diff.orderFile=" + os.DevNull, "-c", "blame.ignoreRevsFile=", "-c", "gc.auto=0",
-}
+type gitDir struct{ dir string }
 
 // command returns a git command. Who calls it makes sure that no argument from outside is taken for an option.
 func (g gitDir) command(ctx context.Context, args ...string) *exec.Cmd {
-	all := append(append([]string{"-C", g.dir}, settings...), args...)
-	c := exec.CommandContext(ctx, g.git, all...)
-	c.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT"), "HOME=" + os.DevNull, "LC_ALL=C", "TZ=UTC",
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0",
-		"GIT_NO_LAZY_FETCH=1", "GIT_CEILING_DIRECTORIES=" + filepath.Dir(g.dir),
-	}
-	return c
+	return git.Command(ctx, g.dir, append([]string{"--literal-pathspecs"}, args...)...)
 }
 
 // output runs a git command and returns what it prints.

@@ -12,7 +12,7 @@ import (
 const changeFormat = "--format=%x01%n%H%n%P%n%an%n%ae%n%ct%n%s%n"
 
 func (l *local) changes(ctx context.Context, w Window, head string, paths []string, most int) (out []Change, more bool, err error) {
-	args := []string{"log", "--no-color", "--no-merges", "--name-only", changeFormat, "--max-count=" + strconv.Itoa(most+1)}
+	args := []string{"log", "--no-color", "--no-ext-diff", "--no-textconv", "--no-merges", "--name-only", changeFormat, "--max-count=" + strconv.Itoa(most+1)}
 	if !w.Since.IsZero() {
 		args = append(args, "--since="+w.Since.UTC().Format(time.RFC3339))
 	}

@@ -20,11 +20,11 @@ type local struct{ gitDir }
 
 // openLocal opens a clone, with a working tree or bare.
 func openLocal(dir string) (*local, error) {
-	git, err := exec.LookPath("git")
-	if err != nil {
+	if _, err := exec.LookPath("git"); err != nil {
 		return nil, errors.New("a local clone is read with git, which is not installed: install it, or leave dir out to read from GitHub")
 	}
-	if dir, err = filepath.Abs(dir); err == nil {
+	dir, err := filepath.Abs(dir)
+	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
 	if err != nil {
@@ -33,7 +33,7 @@ func openLocal(dir string) (*local, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("%s is not a folder", dir)
 	}
-	l := &local{gitDir{git: git, dir: dir}}
+	l := &local{gitDir{dir: dir}}
 	if _, err := l.output(context.Background(), "rev-parse", "--git-dir"); err != nil {
 		return nil, fmt.Errorf("%s is not the top of a git repository: %w", dir, err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/decantdev/decant/apps/triage/code"
 	"github.com/decantdev/decant/apps/triage/mask"
+	"github.com/decantdev/decant/internal/git"
 )
 
 // A Prover finds out whether a patch that a model has written is worth a pull request: it applies to the commit that ran,
@@ -189,9 +190,8 @@ func (p *Prover) branch(ctx context.Context, at code.Version, dir, patch string)
 // apply applies a patch in a folder, and says why it does not apply. Git runs above the folder: what was run in it may
 // have made it a repository, whose settings name programs.
 func apply(ctx context.Context, dir, patch string) (*Refusal, error) {
-	c := exec.CommandContext(ctx, "git", "apply", "--whitespace=nowarn", "--directory="+filepath.Base(dir), "-")
-	c.Dir, c.Stdin = filepath.Dir(dir), strings.NewReader(patch)
-	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "LC_ALL=C", "GIT_CEILING_DIRECTORIES=" + filepath.Dir(c.Dir)}
+	c := git.Command(ctx, filepath.Dir(dir), "apply", "--whitespace=nowarn", "--directory="+filepath.Base(dir), "-")
+	c.Stdin = strings.NewReader(patch)
 	out, err := c.CombinedOutput()
 	if _, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() == nil {
 		return &Refusal{Stage: "it does not apply at the commit that ran", Printed: string(out)}, nil

@@ -5,15 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/decantdev/decant/internal/git"
 	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
@@ -44,10 +42,8 @@ func openRepo(name, dir string) (*repo, error) {
 func (r *repo) git(env []string, in []byte, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	c := exec.CommandContext(ctx, "git", append([]string{"-C", r.dir, "--no-pager", "--literal-pathspecs", "-c", "safe.directory=*",
-		"-c", "core.quotePath=false", "-c", "core.hooksPath=" + os.DevNull}, args...)...)
-	c.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "LC_ALL=C",
-		"TZ=UTC", "GIT_CEILING_DIRECTORIES=" + filepath.Dir(r.dir)}, env...)
+	c := git.Command(ctx, r.dir, append([]string{"--literal-pathspecs"}, args...)...)
+	c.Env = append(c.Env, env...)
 	c.Stdin = bytes.NewReader(in)
 	var errs bytes.Buffer
 	c.Stderr = &errs

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package tools
+
+func placehold(string) (remove func()) { return func() {} }
