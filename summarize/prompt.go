@@ -5,21 +5,22 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/language"
 	"github.com/decantdev/decant/internal/summary"
 )
 
 // A brief is what a model has to know to write one record.
 type brief struct {
-	from, to int           // numbers of the first and the last message
-	headings []string      // that the record has
-	tongue   tongue        // that it is written in; empty: not clear
-	room     int           // tokens that it may have
-	facts    []decant.Fact // that it must keep
-	rules    string        // that stand beside the record
-	files    string        // that stand beside the record
-	wishes   string        // what is wished of it, not to be trusted
-	part     string        // which part of a conversation this is, empty: all of it
-	mark     string        // of the delimiters, which nothing that is quoted has
+	from, to int               // numbers of the first and the last message
+	headings []string          // that the record has
+	tongue   language.Language // that it is written in; empty: not clear
+	room     int               // tokens that it may have
+	facts    []decant.Fact     // that it must keep
+	rules    string            // that stand beside the record
+	files    string            // that stand beside the record
+	wishes   string            // what is wished of it, not to be trusted
+	part     string            // which part of a conversation this is, empty: all of it
+	mark     string            // of the delimiters, which nothing that is quoted has
 }
 
 // about says what each section is for, in the order of summary.Prose.
@@ -161,4 +162,4 @@ func correction(wrong []string, limit int) string {
 }
 
 // headings returns the sections of a record in a language.
-func headings(t tongue) []string { return summary.Prose(t == "Chinese") }
+func headings(l language.Language) []string { return summary.Prose(l == language.Chinese) }
