@@ -78,7 +78,7 @@ func (x *call) hold(ctx context.Context, most budget.Amount) error {
 }
 
 // ask makes the call and books it.
-func (x *call) ask(ctx context.Context) (a *provider.Answer, err error) {
+func (x *call) ask(ctx context.Context) (err error) {
 	limited, cancel := context.WithTimeout(ctx, x.c.opts.Timeout)
 	defer cancel()
 	defer func() { x.book(ctx, err) }()
@@ -86,7 +86,7 @@ func (x *call) ask(ctx context.Context) (a *provider.Answer, err error) {
 	if x.account == x.c.opts.Account {
 		x.c.bar.note(x.request.Model, err, x.c.opts.Now().Add(x.c.meter.cap.Rest))
 	}
-	return x.answer, err
+	return err
 }
 
 // most returns what the call may cost at most.

@@ -197,10 +197,10 @@ func TestWhatIsOfNoUseIsBookedToo(t *testing.T) {
 	w.sandbox.Inject(sandbox.Fault{Kind: sandbox.FaultStreamError, After: 3})
 	body := []byte(`{"model":"claude-haiku-4-5","max_tokens":100,"stream":true,"messages":[{"role":"user","content":"What is it?"}]}`)
 	a, err := w.Ask(t.Context(), about("c1"), &provider.Request{Model: "claude-haiku-4-5", Body: body})
-	if err == nil || a != nil {
+	if err == nil || a == nil || a.Text != "" || a.Usage.Input == 0 {
 		t.Fatalf("%+v, %v", a, err)
 	}
-	if got := w.spent("c1"); got.Own != 1 || got.Usage.Input == 0 || got.OwnCost == 0 {
+	if got := w.spent("c1"); got.Own != 1 || got.Usage != a.Usage || got.OwnCost == 0 {
 		t.Errorf("booked %+v", got)
 	}
 	if got := w.made[0].Outcome; got != "failed" {
