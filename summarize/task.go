@@ -64,7 +64,7 @@ func (s *Summarizer) task(ctx context.Context, in provider.SummaryInput) (*task,
 	if err := t.instruct(ctx); err != nil {
 		return nil, err
 	}
-	t.known = newKnown(t.everything(), t.entries)
+	t.known = newKnown(t.everything(), t.entries, resultsOf(t.in.Messages)...)
 	return t, ctx.Err()
 }
 
