@@ -234,7 +234,7 @@ func TestInventedLinesAreTakenOut(t *testing.T) {
 
 // A line that says what a section is for is not quoted as something that was said.
 func TestWhatASectionIsForIsNotQuoted(t *testing.T) {
-	echo := "what was found out: key facts, figures, scores, rankings, results of tools that still matter"
+	echo := "what was found out and its cause; what was tried and failed; key facts, figures, scores, rankings, results of tools that still matter"
 	a := says(strings.Replace(good, "# Conclusions\n", "# Conclusions\n"+echo+"\n", 1))
 	out, err := writer(t, a).Summarize(t.Context(), input(session()))
 	if err != nil || strings.Contains(out.Text, "rankings") || !strings.Contains(out.Text, "clock skew") {

@@ -135,7 +135,7 @@ m12 The release has to be announced.`)
 	if wrong := strings.Join(f.wrong, "\n"); !strings.Contains(wrong, "This repeats your instructions: Key data") || !strings.Contains(wrong, "m12 has settled this") {
 		t.Errorf("it is told %q", wrong)
 	}
-	f = look("# Goal\nm1 the original request with its criteria\n# Plan\nKey data points, file paths, and identifiers that may be needed later\n# State\nm3 All tests pass.\n# Conclusions\n-\n# Decisions\n-\n# Open\nm12 The release has to be announced.")
+	f = look("# Goal\nm1 the steps of the plan that are left, in their order\n# Plan\nKey data points, file paths, and identifiers that may be needed later\n# State\nm3 All tests pass.\n# Conclusions\n-\n# Decisions\n-\n# Open\nm12 The release has to be announced.")
 	if f.bad == "" {
 		t.Errorf("it is used:\n%s", f.text)
 	}
