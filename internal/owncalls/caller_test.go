@@ -462,3 +462,40 @@ func TestAnAnswerWithoutUsage(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A cap of a session or a day holds over processes: what others on the same ledger have spent counts. Another conversation
+// has its own session.
+func TestTheCapOfASessionHoldsOverProcesses(t *testing.T) {
+	usual := *prompt()
+	first := newWorld(t, nil)
+	if _, err := first.Ask(t.Context(), about("c"), &usual); err != nil {
+		t.Fatal(err)
+	}
+	each := first.spent("c").OwnCost.USD()
+	most := each + .00051 + each // of a call, at most: 100 tokens of output, and a little for the prompt
+	for _, of := range []owncalls.Cap{{Calls: -1, Hour: -1, Day: -1, Session: each + most}, {Calls: -1, Hour: -1, Day: each + most}} {
+		ask := func(conversation string) error {
+			caller, err := owncalls.NewCaller(owncalls.Options{Account: first.account(first.sandbox, ownKey), Ledger: first.db, Cap: of})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = caller.Ask(t.Context(), about(conversation), &usual)
+			return err
+		}
+		made := 0
+		for range 20 {
+			switch err := ask("c"); {
+			case err == nil:
+				made++
+			case !errors.Is(err, provider.ErrResting):
+				t.Fatal(err)
+			}
+		}
+		if spent := first.spent("c").OwnCost.USD(); made > 3 || spent > each+most {
+			t.Errorf("%+v: %d calls were made, $%.5f spent", of, made, spent)
+		}
+		if err := ask("another"); (err == nil) != (of.Session > 0) {
+			t.Errorf("%+v: another conversation: %v", of, err)
+		}
+	}
+}
