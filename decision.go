@@ -90,7 +90,7 @@ type Checkpoint struct {
 	Poor       bool    `json:"poor,omitempty"` // its score is below what the preset asks for
 	Original   int     `json:"original_tokens"`
 	Compressed int     `json:"compressed_tokens"`
-	CostUSD    float64 `json:"cost_usd"` // of model calls made for the summary
+	CostUSD    float64 `json:"cost_usd"` // of model calls made for the summary, those made before it was due included
 	Pins       []Ref   `json:"pins,omitempty"`
 	Kept       []int   `json:"kept,omitempty"` // numbers of the messages of the range that stay, in whole rounds
 	// blocks of the range whose images and documents follow the summary

@@ -11,6 +11,8 @@ type Segment struct {
 	Rung  Rung   `json:"rung"`            // model, chunks or partial
 	Model string `json:"model,omitempty"` // that wrote it
 	Gaps  []Gap  `json:"gaps,omitempty"`  // messages of the stretch of which it says nothing
+	// dollars spent on it, failed calls included; zero where the cost of an earlier checkpoint has them
+	CostUSD float64 `json:"cost_usd,omitempty"`
 }
 
 // A Gap is a range of messages that a segment says nothing about: the model could not be asked about them.

@@ -58,10 +58,6 @@ func (o *Options) ask(e *engine.Options, s store.Store) error {
 	if e.Models.Summarizer != nil {
 		return nil
 	}
-	writer := summarize.Options{Asker: caller, Catalog: e.Catalog, Logger: e.Logger, Now: e.Now}
-	if id := o.Account.Model; id != "" {
-		writer.Model = summarize.Always(id)
-	}
-	e.Models.Summarizer, err = summarize.New(writer)
+	e.Models.Summarizer, err = summarize.New(summarize.Options{Asker: caller, Default: o.Account.Model, Catalog: e.Catalog, Logger: e.Logger, Now: e.Now})
 	return err
 }

@@ -168,9 +168,9 @@ type segmentWriter struct {
 // write writes the segment and books what it has cost. In any case somebody else may write then.
 func (w *segmentWriter) write(ctx context.Context) error {
 	var s decant.Segment
-	var asked []string
+	var cost policy.SegmentCost
 	defer func() { // also when the summariser panics
-		w.in.EndSegment(s, asked)
+		w.in.EndSegment(s, cost.Notes, cost.USD)
 		<-w.slots
 	}()
 	form := &w.o.Preset.Summary
@@ -180,9 +180,9 @@ func (w *segmentWriter) write(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	written, cost, err := policy.WriteSegment(ctx, w.by, w.conv, w.o, from, to)
-	if err == nil {
-		s, asked = written, cost.Notes
+	written, spent, err := policy.WriteSegment(ctx, w.by, w.conv, w.o, from, to)
+	if cost = spent; err == nil {
+		s = written
 	}
 	if cost.USD > 0 && !cost.Booked {
 		if err := w.book(context.WithoutCancel(ctx), w.o.Call.Conversation, cost.USD); err != nil {

@@ -90,8 +90,8 @@ func TestEachIsKeptWarmUnderItsOwnCredential(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		wallet := owncalls.NewWallet(func(base string, who provider.Credential, betas []string) (provider.Client, error) {
-			return anthropic.New(anthropic.Options{Base: base, Credential: who, Betas: betas, Transport: seen})
+		wallet := owncalls.NewWallet(func(base string, who provider.Credential) (provider.Client, error) {
+			return anthropic.New(anthropic.Options{Base: base, Credential: who, Transport: seen})
 		})
 		caller, err := owncalls.NewCaller(owncalls.Options{Ledger: db, Accounts: wallet.Account})
 		if err != nil {

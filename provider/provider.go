@@ -103,7 +103,8 @@ type Cause struct {
 	Purpose      Purpose
 }
 
-// An Asker makes own calls on behalf of conversations, within limits and budgets, and books what they cost.
+// An Asker makes own calls on behalf of conversations, within limits and budgets, and books what they cost. An answer
+// beside an error has only what is known of what it cost.
 type Asker interface {
 	Ask(ctx context.Context, c Cause, r *Request) (*Answer, error)
 }

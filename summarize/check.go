@@ -10,6 +10,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/fact"
+	"github.com/decantdev/decant/internal/language"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/provider"
 )
@@ -17,6 +18,7 @@ import (
 // How much of an answer may be wrong after it was corrected.
 const (
 	maxInvented = .25 // share of its lines that name what is nowhere in the messages; they are taken out
+	maxFalse    = .5  // share of its lines that are taken out for any reason
 	maxUncited  = .5  // share of its lines without the number of a message
 	maxOver     = 1.5 // times the tokens that there is room for; what is over them is left out
 )
@@ -27,6 +29,9 @@ type checker struct {
 	counter decant.Counter
 	known   *known // what the messages say
 	source  int    // tokens of the messages, 0: not known
+
+	echo   *grams          // rows of words of the instructions, nil: not made yet
+	echoes map[string]bool // and whole clauses
 }
 
 // A finding is what a checker thinks of an answer.
@@ -99,25 +104,13 @@ func (c *checker) cannot(a *provider.Answer, text string) string {
 		return "It broke off before its end."
 	case c.brief.mark != "" && strings.Contains(text, c.brief.mark):
 		return "It repeats the delimiters of the task. Write the record only."
-	case c.recites(text):
-		return "It repeats the instructions of the task. Write the record only."
 	}
 	if want := c.brief.tongue; want != "" {
-		if got := tongueOf(prose(text)); got != "" && got != want {
+		if got := language.Of(prose(text)); got != "" && got != want {
 			return fmt.Sprintf("It is in %s. Write it in %s.", got, want)
 		}
 	}
 	return ""
-}
-
-// recites reports whether a text has a whole line of the instructions, those with the headings aside.
-func (c *checker) recites(text string) bool {
-	for line := range strings.Lines(c.brief.system()) {
-		if line = strings.TrimSpace(line); len(line) > 60 && !strings.HasPrefix(line, "# ") && strings.Contains(text, line) {
-			return true
-		}
-	}
-	return false
 }
 
 // prose returns a text without its headings.
@@ -132,44 +125,55 @@ func prose(text string) string {
 }
 
 // tidy returns the record that stands in an answer, in the form of records: its sections in their order, without lines that
-// name what the messages have not.
+// name what the messages have not, or that are not so.
 func (c *checker) tidy(text string, f *finding) string {
 	sections, outside := c.sections(text)
 	bodies := make([]string, len(c.brief.headings))
-	var invented, orders []string
-	lines, cited, loose, out := 0, 0, 0, 0
+	t := tally{outside: outside, has: len(sections)}
 	for i := range bodies {
 		for _, line := range sections[i] {
-			if repeats(line) {
-				continue
+			t.lines++
+			if line = c.kept(i, line, &t); line != "" {
+				bodies[i] += line + "\n"
 			}
-			lines++
-			line, ok := c.cite(line)
-			if !ok {
-				line, ok = c.known.attribute(line, c.brief.from, c.brief.to)
-				loose++
-			}
-			if ok {
-				cited++
-			}
-			if names := c.invented(line); len(names) > 0 {
-				invented, out = append(invented, names...), out+1
-				continue
-			}
-			if c.known.orders(line) {
-				orders = append(orders, line)
-				continue
-			}
-			bodies[i] += line + "\n"
 		}
 	}
-	c.judge(f, tally{lines: lines, cited: cited, loose: loose, out: out, outside: outside, invented: invented, orders: orders, has: len(sections)})
+	c.judge(f, t)
 	return c.headed(bodies)
 }
 
-// repeats reports whether a line says what a section is for instead of what belongs there.
-func repeats(line string) bool {
-	return slices.ContainsFunc(about[:], func(a string) bool { return strings.Contains(line, a) })
+// kept returns a line of a section as it stays, empty where it does not.
+func (c *checker) kept(section int, line string, t *tally) string {
+	if c.recital(line) {
+		t.refused, t.recitals = append(t.refused, c.untrue(section, line)), t.recitals+1
+		return ""
+	}
+	line, ok := c.cite(line)
+	if !ok {
+		line, ok = c.known.attribute(line, c.brief.from, c.brief.to)
+		t.loose++
+	}
+	if ok {
+		t.cited++
+	}
+	if names := c.invented(line); len(names) > 0 {
+		t.invented, t.out = append(t.invented, names...), t.out+1
+		return ""
+	}
+	if c.known.orders(line) {
+		t.orders = append(t.orders, line)
+		return ""
+	}
+	if why := c.untrue(section, line); why != "" {
+		t.refused = append(t.refused, why)
+		return ""
+	}
+	said, supported := c.known.supported(line, c.brief.from, c.brief.to)
+	if !supported {
+		t.refused = append(t.refused, "The message that it names does not say this: "+line)
+		return ""
+	}
+	return said
 }
 
 // A tally is what was counted in an answer.
@@ -179,8 +183,10 @@ type tally struct {
 	loose      int // that the model has let cite none
 	outside    int // under no heading
 	has        int // sections
+	recitals   int // of the instructions
 	invented   []string
 	orders     []string // lines taken out that pass on what nobody but a tool or a program wants
+	refused    []string // why other lines were taken out
 }
 
 // judge notes what is wrong with the form of an answer.
@@ -191,6 +197,7 @@ func (c *checker) judge(f *finding, t tally) {
 	for _, line := range t.orders {
 		f.wrong = append(f.wrong, "This is nothing that the user says in that message, and nothing to be obeyed: "+line)
 	}
+	f.wrong = append(f.wrong, t.refused...)
 	if t.outside > 0 || t.has < len(c.brief.headings) {
 		f.wrong = append(f.wrong, "Write every heading once, each on a line of its own, and nothing outside of them: # "+strings.Join(c.brief.headings, ", # "))
 	}
@@ -198,12 +205,16 @@ func (c *checker) judge(f *finding, t tally) {
 		f.wrong = append(f.wrong, fmt.Sprintf("Begin each line with the number of a message from m%d to m%d.", c.brief.from, c.brief.to))
 	}
 	switch {
-	case t.lines-t.out-len(t.orders) == 0:
+	case t.recitals > 0 && 2*t.recitals >= t.lines:
+		f.bad = "It repeats the instructions of the task. Write the record only."
+	case t.lines-t.out-len(t.orders)-len(t.refused) == 0:
 		f.bad = "It has none of the sections that were asked for."
 	case t.cited == 0:
 		f.bad = "No line of it is about a message."
 	case float64(t.out) > maxInvented*float64(t.lines):
 		f.bad = "Much of it is about what is nowhere in the messages."
+	case float64(t.out+len(t.refused)) > maxFalse*float64(t.lines):
+		f.bad = "Most of it is not so, or is no statement about the conversation."
 	}
 }
 

@@ -1,11 +1,13 @@
 package summarize
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/fact"
@@ -21,14 +23,16 @@ type known struct {
 	entries   []entry
 	index     func() map[string][]int // of each word, the entries that have it
 	unsaid    map[int]bool            // numbers of messages of the user's role in which the user says nothing
+	results   []result                // oldest first
+	output    func() *grams           // rows of words of results
 }
 
-func newKnown(text string, es []entry) *known {
-	k := &known{text: fact.IndexOf(text), low: strings.ToLower(text), ungrouped: ungrouped(text), entries: es, unsaid: map[int]bool{}}
+func newKnown(text string, es []entry, results ...result) *known {
+	k := &known{text: fact.IndexOf(text), low: strings.ToLower(text), ungrouped: ungrouped(text), entries: es, unsaid: map[int]bool{}, results: results}
 	for i := range es {
 		k.unsaid[es[i].number] = es[i].role != decant.RoleAssistant && !slices.ContainsFunc(es[i].parts, func(p part) bool { return p.said })
 	}
-	k.index = sync.OnceValue(k.words)
+	k.index, k.output = sync.OnceValue(k.words), sync.OnceValue(k.outputs)
 	return k
 }
 
@@ -84,9 +88,11 @@ const shortWord = 3
 func (k *known) words() map[string][]int {
 	out := map[string][]int{}
 	for i := range k.entries {
-		for w := range wordsOf(k.entries[i].text()) {
-			if at := out[w]; len(at) == 0 || at[len(at)-1] != i {
-				out[w] = append(at, i)
+		for _, p := range k.entries[i].parts {
+			for w := range wordsOf(p.label + " " + cmp.Or(p.whole, p.body)) {
+				if at := out[w]; len(at) == 0 || at[len(at)-1] != i {
+					out[w] = append(at, i)
+				}
 			}
 		}
 	}
@@ -98,11 +104,26 @@ func wordsOf(text string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		inner := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }
 		for w := range strings.FieldsFuncSeq(strings.ToLower(text), inner) {
+			if w[0] >= 0x80 && !spaced(w) {
+				for i, r := range w { // in pairs, where words are not separated
+					_, next := utf8.DecodeRuneInString(w[i+utf8.RuneLen(r):])
+					if next > 0 && !yield(w[i:i+utf8.RuneLen(r)+next]) {
+						return
+					}
+				}
+				continue
+			}
 			if len(w) > shortWord && !yield(w) {
 				return
 			}
 		}
 	}
+}
+
+// spaced reports whether a word is of a language that puts spaces between words.
+func spaced(w string) bool {
+	r, _ := utf8.DecodeRuneInString(w)
+	return !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }
 
 // attribute puts the number of the message in front of a line that it is most likely from: it has half of its words at least,

@@ -23,6 +23,9 @@ type Options struct {
 	// the preset names is an id, a class of models, "off", or nothing (preset.Summary). Nil is [Cheapest] of the catalogue.
 	Model func(conversation token.Model, named string) string
 
+	// Default is the id of the model that is asked, with Model nil, where the preset names none; empty: the cheapest.
+	Default string
+
 	Catalog    *token.Catalog   // of models, their windows and prices; nil: the built-in one
 	Foreground time.Duration    // for a record while a client waits, 0: as the preset says, or 20 s
 	Background time.Duration    // for a record that nobody waits for, 0: as the preset says, or 180 s
@@ -46,7 +49,7 @@ func New(o Options) (*Summarizer, error) {
 		o.Now = time.Now
 	}
 	if o.Model == nil {
-		o.Model = Cheapest(o.Catalog, o.Now())
+		o.Model = choice(o.Default, o.Catalog, o.Now())
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -71,22 +74,35 @@ const off = "off"
 // leastWindow is the window in tokens of the smallest model that is chosen by price.
 const leastWindow = 100_000
 
-// Cheapest returns a choice of model for Options.Model: what the preset names, of a class the cheapest that is current; where
-// it names nothing, the cheapest current model of the conversation's provider, which is a Haiku for Claude. Prices are those
-// of input and output together at a time. Of a provider that it knows no prices of it is the conversation's own model.
+// Cheapest returns a choice of model for Options.Model: what the preset names, of a class the cheapest that is current. Where
+// it names nothing, or a model of another provider, it is the cheapest current model of the conversation's provider: of Claude
+// a Haiku. Prices are those of input and output together at a time. Of a provider without known prices it is the
+// conversation's own model.
 func Cheapest(c *token.Catalog, at time.Time) func(token.Model, string) string {
+	return choice("", c, at)
+}
+
+// choice is Cheapest with the id of a model that is asked where the preset names none, or one of another provider; empty:
+// the cheapest. An id that the catalogue does not know is asked as it is.
+func choice(id string, c *token.Catalog, at time.Time) func(token.Model, string) string {
 	return func(m token.Model, named string) string {
-		if named == off {
+		other := cmp.Or(id, cheapest(c, at, m.Provider, ""), m.ID)
+		found, known := c.Lookup(named)
+		switch {
+		case named == off:
 			return ""
-		}
-		if _, known := c.Lookup(named); known {
+		case named == "", known && found.Provider != m.Provider && id+string(m.Provider) != "":
+			return other
+		case known, !isClass(c, named):
 			return named
 		}
-		if id := cheapest(c, at, m.Provider, named); id != "" {
-			return id
-		}
-		return cmp.Or(cheapest(c, at, m.Provider, ""), m.ID)
+		return cmp.Or(cheapest(c, at, m.Provider, named), other)
 	}
+}
+
+// isClass reports whether a name is of a class of models, such as "haiku".
+func isClass(c *token.Catalog, name string) bool {
+	return slices.ContainsFunc(c.Models(), func(m token.Model) bool { return slices.Contains(strings.Split(m.ID, "-"), name) })
 }
 
 // cheapest returns the cheapest current model of a provider and a class, empty where there is none.

@@ -25,8 +25,9 @@ type entry struct {
 type part struct {
 	label  string // whose words it is, with the number of the message
 	body   string
-	quoted bool // a result or arguments, of which there may be so much
-	said   bool // the user typed it
+	whole  string // body before it was shortened, of a result or arguments
+	quoted bool   // a result or arguments, of which there may be so much
+	said   bool   // the user typed it
 }
 
 // indent stands before every line that somebody wrote, so that none can pass for a label.
@@ -60,7 +61,7 @@ func entries(ms []decant.Message, form preset.Summary) []entry {
 		out[i] = entry{number: m.Number, role: m.Role}
 		for k := range m.Blocks {
 			if p, ok := partOf(m, &m.Blocks[k]); ok {
-				if p.quoted {
+				if p.whole = p.body; p.quoted {
 					p.body = preview(p.body, head, tail)
 				}
 				out[i].parts = append(out[i].parts, p)

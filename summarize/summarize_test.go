@@ -234,7 +234,7 @@ func TestInventedLinesAreTakenOut(t *testing.T) {
 
 // A line that says what a section is for is not quoted as something that was said.
 func TestWhatASectionIsForIsNotQuoted(t *testing.T) {
-	echo := "what was found out: key facts, figures, scores, rankings, results of tools that still matter"
+	echo := "what was found out and its cause; what was tried and failed; key facts, figures, scores, rankings, results of tools that still matter"
 	a := says(strings.Replace(good, "# Conclusions\n", "# Conclusions\n"+echo+"\n", 1))
 	out, err := writer(t, a).Summarize(t.Context(), input(session()))
 	if err != nil || strings.Contains(out.Text, "rankings") || !strings.Contains(out.Text, "clock skew") {
@@ -349,12 +349,16 @@ func TestErrorsAreHandedOn(t *testing.T) {
 func TestCheapest(t *testing.T) {
 	choose := summarize.Cheapest(catalog(), time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))
 	opus, _ := catalog().Lookup("claude-opus-4-5")
+	gpt, _ := catalog().Lookup("gpt-5")
+	cheap := choose(token.Model{Provider: token.OpenAI}, "")
 	for _, c := range []struct {
 		of          token.Model
 		named, want string
 	}{
 		{opus, "claude-haiku-4-5-20251001", "claude-haiku-4-5-20251001"},
 		{opus, "off", ""}, {token.Model{ID: "local"}, "", "local"}, {token.Model{ID: "local"}, "haiku", "local"},
+		{opus, "a-model-of-next-year", "a-model-of-next-year"}, {token.Model{ID: "local"}, "qwen3:8b", "qwen3:8b"},
+		{token.Model{ID: "local"}, "claude-haiku-4-5", "claude-haiku-4-5"}, {gpt, "claude-haiku-4-5", cheap}, {gpt, "haiku", cheap}, {gpt, "", cheap},
 	} {
 		if got := choose(c.of, c.named); got != c.want {
 			t.Errorf("for %s and %q: %q, want %q", c.of.ID, c.named, got, c.want)

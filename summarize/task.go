@@ -11,6 +11,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/dialect/anthropic"
+	"github.com/decantdev/decant/internal/language"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/internal/summary"
 	"github.com/decantdev/decant/provider"
@@ -63,7 +64,7 @@ func (s *Summarizer) task(ctx context.Context, in provider.SummaryInput) (*task,
 	if err := t.instruct(ctx); err != nil {
 		return nil, err
 	}
-	t.known = newKnown(t.everything(), t.entries)
+	t.known = newKnown(t.everything(), t.entries, resultsOf(t.in.Messages)...)
 	return t, ctx.Err()
 }
 
@@ -88,8 +89,8 @@ func (t *task) instruct(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if b.tongue = tongueOf(said.String()); chinese {
-		b.tongue = "Chinese"
+	if b.tongue = language.Of(said.String()); chinese {
+		b.tongue = language.Chinese
 	}
 	b.headings = headings(b.tongue)
 	b.room = t.in.MaxTokens

@@ -6,14 +6,12 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/apps/chat"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/openai"
-	"github.com/decantdev/decant/summarize"
 	"github.com/decantdev/decant/testing/sandbox"
 	"github.com/decantdev/decant/token"
 )
@@ -61,7 +59,7 @@ func providerOf(catalog *token.Catalog, model string) token.Provider {
 // key returns a key of the environment.
 func key(name string) string { return strings.TrimSpace(os.Getenv(name)) }
 
-// overMessages has a chat talk over the Messages API. The cheapest model of the provider writes records.
+// overMessages has a chat talk over the Messages API. The model that the preset names writes records, else the cheapest.
 func overMessages(o *chat.Options, via http.RoundTripper) error {
 	if o.Model == "" {
 		o.Model = defaultModel
@@ -72,11 +70,12 @@ func overMessages(o *chat.Options, via http.RoundTripper) error {
 		return usageError{err}
 	}
 	o.Client = client
-	o.Account = &provider.Account{Client: client, Upstream: base, Model: summarize.Cheapest(o.Catalog, time.Now())(token.Model{Provider: token.Anthropic}, "")}
+	o.Account = &provider.Account{Client: client, Upstream: base}
 	return nil
 }
 
-// overCompletions has a chat talk over Chat Completions. Its own model writes records: a server on this machine has no other.
+// overCompletions has a chat talk over Chat Completions. The model that the preset names writes records, else the cheapest
+// of OpenAI, or of a server at another address the chat's own: it may have no other.
 func overCompletions(o *chat.Options, via http.RoundTripper) error {
 	if o.Model == "" {
 		return usageError{errors.New("name the model: --model ID, or model: in the settings")}
@@ -91,7 +90,10 @@ func overCompletions(o *chat.Options, via http.RoundTripper) error {
 		return usageError{err}
 	}
 	o.Client = client
-	o.Account = &provider.Account{Client: client, Upstream: base, Model: o.Model}
+	o.Account = &provider.Account{Client: client, Upstream: base}
+	if base != "" {
+		o.Account.Model = o.Model
+	}
 	return nil
 }
 
@@ -106,7 +108,7 @@ func standIn(o *chat.Options) (func() error, error) {
 	}
 	writer, stopWriter, err := within(sandbox.Summarizer{})
 	o.Client = talker
-	o.Account = &provider.Account{Client: writer, Upstream: standBase, Model: "claude-haiku-4-5"}
+	o.Account = &provider.Account{Client: writer, Upstream: standBase}
 	return func() error {
 		stopTalker()
 		stopWriter()

@@ -53,8 +53,8 @@ func newOwnCalls(c *config.Config, over http.RoundTripper, p *preset.Preset, log
 		return nil, usageError{err}
 	}
 	if c.Summary.Client {
-		o.wallet = owncalls.NewWallet(func(base string, who provider.Credential, betas []string) (provider.Client, error) {
-			return anthropic.New(anthropic.Options{Base: base, Credential: who, Betas: betas, Transport: over, Backoff: backoff, Catalog: o.catalog})
+		o.wallet = owncalls.NewWallet(func(base string, who provider.Credential) (provider.Client, error) {
+			return anthropic.New(anthropic.Options{Base: base, Credential: who, Transport: over, Backoff: backoff, Catalog: o.catalog})
 		})
 	}
 	return o, nil
@@ -155,7 +155,7 @@ func intoCommand(c *config.Config, e *engine.Options, db engine.Store) error {
 func (o *ownCalls) options(e *engine.Options, db engine.Store) owncalls.Options {
 	l := o.settings.Limits
 	out := owncalls.Options{
-		Account: o.account, Cap: owncalls.Cap{Calls: l.Calls, Hour: l.Hour, Day: l.Day},
+		Account: o.account, Cap: owncalls.Cap{Calls: l.Calls, Session: l.Session, Hour: l.Hour, Day: l.Day},
 		Purse: e.Models.Purse, Budgets: e.Budgets, Ledger: db, Catalog: o.catalog, Logger: o.log,
 	}
 	if o.calls != nil {

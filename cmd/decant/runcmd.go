@@ -33,6 +33,9 @@ func (c *runCmd) Run(s *streams) (err error) {
 	if c.Upstream == "" {
 		c.Upstream = os.Getenv("ANTHROPIC_BASE_URL") // send requests where the agent would send them
 	}
+	if err := c.settle(s); err != nil {
+		return err
+	}
 	cfg, err := c.local()
 	if err != nil {
 		return err

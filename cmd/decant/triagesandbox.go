@@ -124,7 +124,7 @@ func (f *triageFlags) talkToStandIn(r *triageRoom, o *chat.Options) error {
 	r.clean = append(r.clean, func() error { stop(); return nil })
 	o.Model = cmp.Or(o.Project.Settings.Model, defaultModel)
 	o.Project.Settings.Model, o.Client = o.Model, client
-	o.Account = &provider.Account{Client: client, Upstream: standBase, Model: o.Model}
+	o.Account = &provider.Account{Client: client, Upstream: standBase}
 	r.model, r.client = o.Model, client
 	return nil
 }

@@ -16,7 +16,13 @@ import (
 // options are those of a compaction of a recorded session.
 func options(t *testing.T) (*wire.Document, compaction.Options) {
 	t.Helper()
-	f, err := os.Open("../../testdata/claude-code-session.jsonl.gz")
+	return optionsOf(t, "../../testdata/claude-code-session.jsonl.gz")
+}
+
+// optionsOf are options for a session in a file.
+func optionsOf(t *testing.T, file string) (*wire.Document, compaction.Options) {
+	t.Helper()
+	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}

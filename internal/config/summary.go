@@ -24,9 +24,10 @@ type Summary struct {
 
 // Limits limit own calls. Zero means the default, a negative number that there is no such limit.
 type Limits struct {
-	Calls int     `yaml:"calls"`        // in ten minutes; after that no calls for half an hour
-	Hour  float64 `yaml:"usd_per_hour"` // dollars
-	Day   float64 `yaml:"usd_per_day"`
+	Calls   int     `yaml:"calls"`           // in ten minutes; after that no calls for half an hour
+	Session float64 `yaml:"usd_per_session"` // dollars for a conversation; by default there is no such limit
+	Hour    float64 `yaml:"usd_per_hour"`
+	Day     float64 `yaml:"usd_per_day"`
 }
 
 // off is the name that turns the model off.

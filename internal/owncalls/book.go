@@ -34,8 +34,8 @@ func (x *call) book(ctx context.Context, err error) {
 		x.model = m.For(x.request.Betas)
 	}
 	x.spend = store.Spend{Time: x.begun.UTC(), Model: x.model.ID, Own: true, Purpose: string(x.cause.Purpose), Usage: u, Cost: x.price(u)}
-	x.c.meter.leave(x.entry, x.spend.Cost)
 	x.c.enter(ctx, debt{x.cause.Conversation, x.spend, x})
+	x.c.meter.leave(x.entry, x.spend.Cost)
 }
 
 // usage returns what was reported, and for an answer without a report, as some servers give it, what is estimated.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"time"
@@ -52,13 +53,50 @@ func (x *call) admit(ctx context.Context, r *provider.Request) (err error) {
 	if x.cause.Purpose == provider.ForCache {
 		enter = x.c.meter.spare
 	}
-	if x.entry, err = enter(x.cause.Conversation.Tenant, most.Money); err != nil {
+	if x.entry, err = enter(x.cause.Conversation, most.Money); err != nil {
 		return err
 	}
-	if err = x.hold(ctx, most); err != nil {
+	if err = x.afford(ctx); err == nil {
+		err = x.hold(ctx, most)
+	}
+	if err != nil {
 		x.c.meter.leave(x.entry, 0)
 	}
 	return err
+}
+
+// afford returns an error that wraps ErrResting where the ledger has so much already, by whichever process, that the call may
+// exceed the cap of a day or of its conversation.
+func (x *call) afford(ctx context.Context) error {
+	ledger, ok := x.c.opts.Ledger.(interface {
+		Spending(context.Context, store.SpendQuery) ([]store.Total, error)
+	})
+	if !ok {
+		return nil
+	}
+	k, limits := x.cause.Conversation, x.c.meter.cap
+	for _, l := range []struct {
+		usd    float64
+		of     store.Key
+		since  time.Time
+		period string
+	}{{limits.Day, store.Key{Tenant: k.Tenant}, x.begun.Add(-day), "a day"}, {limits.Session, k, time.Time{}, "a session"}} {
+		if l.usd < 0 || l.period == "a session" && k.ID == "" {
+			continue
+		}
+		totals, err := ledger.Spending(ctx, store.SpendQuery{Tenant: l.of.Tenant, Conversation: l.of.ID, Since: l.since})
+		if err != nil {
+			return fmt.Errorf("read what own calls have cost: %w", err)
+		}
+		spent := x.c.meter.underway(l.of)
+		for i := range totals {
+			spent += totals[i].OwnCost
+		}
+		if spent.USD() > l.usd {
+			return fmt.Errorf("%w of $%.2f in %s", provider.ErrResting, l.usd, l.period)
+		}
+	}
+	return nil
 }
 
 // hold holds back what the call may cost under the budgets that it falls under. It does not wait for other requests: what
@@ -78,7 +116,7 @@ func (x *call) hold(ctx context.Context, most budget.Amount) error {
 }
 
 // ask makes the call and books it.
-func (x *call) ask(ctx context.Context) (a *provider.Answer, err error) {
+func (x *call) ask(ctx context.Context) (err error) {
 	limited, cancel := context.WithTimeout(ctx, x.c.opts.Timeout)
 	defer cancel()
 	defer func() { x.book(ctx, err) }()
@@ -86,7 +124,7 @@ func (x *call) ask(ctx context.Context) (a *provider.Answer, err error) {
 	if x.account == x.c.opts.Account {
 		x.c.bar.note(x.request.Model, err, x.c.opts.Now().Add(x.c.meter.cap.Rest))
 	}
-	return x.answer, err
+	return err
 }
 
 // most returns what the call may cost at most.

@@ -105,19 +105,25 @@ func NewCaller(o Options) (*Caller, error) {
 	return &Caller{opts: o, meter: newMeter(o.Cap, o.Now), ids: store.NewIDs(o.Now, rand.Reader)}, nil
 }
 
-// Ask implements Asker. Where the answer is of no use, there is an error and no answer, but it is booked.
+// Ask implements Asker. What an answer says of its usage is what was booked. Beside an error it says nothing else.
 func (c *Caller) Ask(ctx context.Context, cause provider.Cause, r *provider.Request) (*provider.Answer, error) {
 	x := &call{c: c, cause: cause, begun: c.opts.Now()}
 	err := x.admit(ctx, r)
-	var a *provider.Answer
 	if err == nil {
-		a, err = x.ask(ctx)
+		err = x.ask(ctx)
 	}
 	x.tell(err)
+	a := x.answer
 	if err != nil {
-		return nil, fmt.Errorf("own call for %s: %w", cause.Purpose, err)
+		err = fmt.Errorf("own call for %s: %w", cause.Purpose, err)
+		if a != nil {
+			a = &provider.Answer{Model: a.Model}
+		}
 	}
-	return a, nil
+	if a != nil {
+		a.Usage = x.spend.Usage
+	}
+	return a, err
 }
 
 // account returns the account that a request is made with. What goes on from a client's own request goes to the provider

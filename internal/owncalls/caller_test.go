@@ -197,10 +197,10 @@ func TestWhatIsOfNoUseIsBookedToo(t *testing.T) {
 	w.sandbox.Inject(sandbox.Fault{Kind: sandbox.FaultStreamError, After: 3})
 	body := []byte(`{"model":"claude-haiku-4-5","max_tokens":100,"stream":true,"messages":[{"role":"user","content":"What is it?"}]}`)
 	a, err := w.Ask(t.Context(), about("c1"), &provider.Request{Model: "claude-haiku-4-5", Body: body})
-	if err == nil || a != nil {
+	if err == nil || a == nil || a.Text != "" || a.Usage.Input == 0 {
 		t.Fatalf("%+v, %v", a, err)
 	}
-	if got := w.spent("c1"); got.Own != 1 || got.Usage.Input == 0 || got.OwnCost == 0 {
+	if got := w.spent("c1"); got.Own != 1 || got.Usage != a.Usage || got.OwnCost == 0 {
 		t.Errorf("booked %+v", got)
 	}
 	if got := w.made[0].Outcome; got != "failed" {
@@ -460,5 +460,42 @@ func TestAnAnswerWithoutUsage(t *testing.T) {
 	}
 	if got := w.spent("c"); got.Own != 1 || got.Usage.Input < 5 || got.Usage.Output < 5 || got.Usage.Context() > 200 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A cap of a session or a day holds over processes: what others on the same ledger have spent counts. Another conversation
+// has its own session.
+func TestTheCapOfASessionHoldsOverProcesses(t *testing.T) {
+	usual := *prompt()
+	first := newWorld(t, nil)
+	if _, err := first.Ask(t.Context(), about("c"), &usual); err != nil {
+		t.Fatal(err)
+	}
+	each := first.spent("c").OwnCost.USD()
+	most := each + .00051 + each // of a call, at most: 100 tokens of output, and a little for the prompt
+	for _, of := range []owncalls.Cap{{Calls: -1, Hour: -1, Day: -1, Session: each + most}, {Calls: -1, Hour: -1, Day: each + most}} {
+		ask := func(conversation string) error {
+			caller, err := owncalls.NewCaller(owncalls.Options{Account: first.account(first.sandbox, ownKey), Ledger: first.db, Cap: of})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = caller.Ask(t.Context(), about(conversation), &usual)
+			return err
+		}
+		made := 0
+		for range 20 {
+			switch err := ask("c"); {
+			case err == nil:
+				made++
+			case !errors.Is(err, provider.ErrResting):
+				t.Fatal(err)
+			}
+		}
+		if spent := first.spent("c").OwnCost.USD(); made > 3 || spent > each+most {
+			t.Errorf("%+v: %d calls were made, $%.5f spent", of, made, spent)
+		}
+		if err := ask("another"); (err == nil) != (of.Session > 0) {
+			t.Errorf("%+v: another conversation: %v", of, err)
+		}
 	}
 }

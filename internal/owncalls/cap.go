@@ -17,12 +17,15 @@ type Cap struct {
 	In    time.Duration // at least as long as nothing
 	Rest  time.Duration
 	Hour  float64 // dollars within an hour, what is under way counted at the most that it may cost
-	Day   float64 // dollars within 24 hours
+	Day   float64 // dollars within 24 hours, by other processes with the same ledger as well
+
+	// Session is in dollars for all calls about a conversation, by other processes as well.
+	Session float64
 }
 
 // DefaultCap is the cap where nothing else is said: 24 calls in ten minutes, then none for half an hour; five dollars in
-// an hour, and twenty in a day.
-var DefaultCap = Cap{Calls: 24, In: 10 * time.Minute, Rest: 30 * time.Minute, Hour: 5, Day: 20}
+// an hour, and twenty in a day, however many of them for one conversation.
+var DefaultCap = Cap{Session: -1, Calls: 24, In: 10 * time.Minute, Rest: 30 * time.Minute, Hour: 5, Day: 20}
 
 // orDefault returns the cap with what is zero replaced.
 func (c Cap) orDefault() Cap {
@@ -32,7 +35,7 @@ func (c Cap) orDefault() Cap {
 			*f.own = *f.def
 		}
 	}
-	for _, f := range []struct{ own, def *float64 }{{&c.Hour, &d.Hour}, {&c.Day, &d.Day}} {
+	for _, f := range []struct{ own, def *float64 }{{&c.Hour, &d.Hour}, {&c.Day, &d.Day}, {&c.Session, &d.Session}} {
 		if *f.own == 0 {
 			*f.own = *f.def
 		}
@@ -71,7 +74,9 @@ type count struct {
 // An entry is a call, and what it cost; while it is under way, the most that it may cost.
 type entry struct {
 	at    time.Time
+	about string // id of the conversation
 	money store.Money
+	ended bool // money is what it cost, and the ledger has it
 }
 
 const day = 24 * time.Hour
@@ -81,25 +86,25 @@ func newMeter(c Cap, now func() time.Time) *meter {
 }
 
 // enter counts a call that may cost so much, or returns an error that wraps ErrResting.
-func (m *meter) enter(tenant string, most store.Money) (*entry, error) {
-	return m.count(tenant, most, false)
+func (m *meter) enter(of store.Key, most store.Money) (*entry, error) {
+	return m.count(of, most, false)
 }
 
 // spare is enter for a call that others go before: it is refused where half of the calls have been made, or half of the
 // money has been spent, and that is no reason to make none for a while.
-func (m *meter) spare(tenant string, most store.Money) (*entry, error) {
-	return m.count(tenant, most, true)
+func (m *meter) spare(of store.Key, most store.Money) (*entry, error) {
+	return m.count(of, most, true)
 }
 
-func (m *meter) count(tenant string, most store.Money, spare bool) (*entry, error) {
+func (m *meter) count(of store.Key, most store.Money, spare bool) (*entry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now()
 	m.sweep(now)
-	c := m.tenants[tenant]
+	c := m.tenants[of.Tenant]
 	if c == nil {
 		c = &count{}
-		m.tenants[tenant] = c
+		m.tenants[of.Tenant] = c
 	}
 	c.forget(now)
 	if now.Before(c.rest) {
@@ -115,7 +120,7 @@ func (m *meter) count(tenant string, most store.Money, spare bool) (*entry, erro
 		}
 		return nil, fmt.Errorf("%w of %s", provider.ErrResting, why)
 	}
-	e := &entry{now, most}
+	e := &entry{at: now, about: of.ID, money: most}
 	c.calls = append(c.calls, e)
 	return e, nil
 }
@@ -141,7 +146,19 @@ func (c Cap) over(of *count, now time.Time, most store.Money) string {
 func (m *meter) leave(e *entry, cost store.Money) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	e.money = cost
+	e.money, e.ended = cost, true
+}
+
+// underway returns what the calls of a tenant that have not ended may cost, those about one conversation where it has an id.
+func (m *meter) underway(of store.Key) (sum store.Money) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, e := range m.tenants[of.Tenant].calls {
+		if !e.ended && (of.ID == "" || e.about == of.ID) {
+			sum += e.money
+		}
+	}
+	return sum
 }
 
 // sweep forgets tenants of whom there is nothing to remember, once in a while. The meter is locked.

@@ -2,7 +2,6 @@ package owncalls
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,7 +13,7 @@ import (
 // A Wallet remembers the credentials of clients, each for the conversation that it was sent with: in memory, and until
 // nothing was sent for a while. It is safe for concurrent use. It prints as "[redacted]".
 type Wallet struct {
-	open func(base string, c provider.Credential, betas []string) (provider.Client, error)
+	open func(base string, c provider.Credential) (provider.Client, error)
 	life time.Duration
 
 	mu    sync.Mutex
@@ -26,7 +25,6 @@ type Wallet struct {
 type card struct {
 	upstream   string
 	credential provider.Credential
-	betas      []string // without which the provider does not take the credential
 	used       time.Time
 }
 
@@ -36,16 +34,16 @@ const walletLife = 10 * time.Minute
 // mostCards bounds how many credentials are remembered; beyond it none is added.
 const mostCards = 10_000
 
-// NewWallet returns an empty wallet. open makes clients for the accounts; betas are those without which the credential is
-// not taken.
-func NewWallet(open func(base string, c provider.Credential, betas []string) (provider.Client, error)) *Wallet {
+// NewWallet returns an empty wallet. open makes clients for the accounts.
+func NewWallet(open func(base string, c provider.Credential) (provider.Client, error)) *Wallet {
 	return &Wallet{open: open, life: walletLife, cards: map[store.Key]*card{}}
 }
 
-// Keep remembers the credential of a request that the provider at base has accepted. A conversation without an id has none.
+// Keep remembers the credential of a request that the provider at base has accepted. A conversation without an id has none,
+// nor has one whose client has signed in.
 func (w *Wallet) Keep(k store.Key, base string, h http.Header) {
 	c, known := provider.Taken(h)
-	if !known || k.ID == "" || base == "" {
+	if !known || k.ID == "" || base == "" || signedIn(h) {
 		return
 	}
 	w.mu.Lock()
@@ -53,22 +51,16 @@ func (w *Wallet) Keep(k store.Key, base string, h http.Header) {
 	if w.cards[k] == nil && len(w.cards) >= mostCards {
 		return
 	}
-	w.cards[k] = &card{base, c, bound(h), time.Now()}
+	w.cards[k] = &card{base, c, time.Now()}
 	if w.timer == nil {
 		w.timer = time.AfterFunc(w.life, w.sweep)
 	}
 }
 
-// bound returns the betas of a request that belong to its credential.
-func bound(h http.Header) (out []string) {
-	for _, line := range h.Values("Anthropic-Beta") {
-		for name := range strings.SplitSeq(line, ",") {
-			if name = strings.TrimSpace(name); strings.HasPrefix(name, "oauth-") {
-				out = append(out, name)
-			}
-		}
-	}
-	return out
+// signedIn reports whether a request is made with the token of a person's subscription. The provider grants that to the
+// client alone, refuses calls that do not look like the client's, and counts no dollars for it.
+func signedIn(h http.Header) bool {
+	return strings.Contains(strings.Join(h.Values("Anthropic-Beta"), ","), "oauth-") || strings.HasPrefix(h.Get("Authorization"), "Bearer sk-ant-oat")
 }
 
 // Account returns the account of the client that holds a conversation, for Options.Accounts: nil when nothing was heard of it
@@ -80,7 +72,7 @@ func (w *Wallet) Account(c provider.Cause) *provider.Account {
 	if k == nil || time.Since(k.used) >= w.life || c.Upstream != "" && !sameBase(c.Upstream, k.upstream) {
 		return nil
 	}
-	client, err := w.open(k.upstream, k.credential, slices.Clone(k.betas))
+	client, err := w.open(k.upstream, k.credential)
 	if err != nil {
 		return nil
 	}

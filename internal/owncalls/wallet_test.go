@@ -22,10 +22,10 @@ func (h holder) Ask(context.Context, *provider.Request) (*provider.Answer, error
 }
 
 func wallet() *owncalls.Wallet {
-	return owncalls.NewWallet(func(base string, c provider.Credential, betas []string) (provider.Client, error) {
+	return owncalls.NewWallet(func(base string, c provider.Credential) (provider.Client, error) {
 		h := http.Header{}
 		c.Set(h)
-		return holder{strings.Join([]string{base, h.Get("X-Api-Key"), h.Get("Authorization"), strings.Join(betas, "+")}, " ")}, nil
+		return holder{strings.Join([]string{base, h.Get("X-Api-Key"), h.Get("Authorization")}, " ")}, nil
 	})
 }
 
@@ -49,7 +49,9 @@ func TestAClientsCredentialIsForItsConversation(t *testing.T) {
 	defer w.Empty()
 	alice, bob := store.Key{Tenant: "alice", ID: "1"}, store.Key{Tenant: "bob", ID: "1"}
 	w.Keep(alice, "https://a/", http.Header{"X-Api-Key": {"sk-alice"}})
-	w.Keep(bob, "https://b", http.Header{"Authorization": {"Bearer bob"}, "Anthropic-Beta": {"x-1, oauth-2025-04-20", "y-2"}})
+	w.Keep(bob, "https://b", http.Header{"Authorization": {"Bearer bob"}, "Anthropic-Beta": {"x-1, y-2"}})
+	w.Keep(store.Key{Tenant: "alice", ID: "4"}, "https://a", http.Header{"Authorization": {"Bearer x"}, "Anthropic-Beta": {"x-1, oauth-2025-04-20"}})
+	w.Keep(store.Key{Tenant: "alice", ID: "5"}, "https://a", http.Header{"Authorization": {"Bearer sk-ant-oat01-x"}})
 	w.Keep(store.Key{Tenant: "alice"}, "https://a", http.Header{"X-Api-Key": {"sk-none"}})
 	w.Keep(store.Key{Tenant: "alice", ID: "3"}, "https://a", http.Header{"Cookie": {"c"}})
 	for _, tt := range []struct {
@@ -57,8 +59,8 @@ func TestAClientsCredentialIsForItsConversation(t *testing.T) {
 		upstream, want string
 	}{
 		{alice, "https://a", "https://a/ sk-alice"}, {alice, "", "https://a/ sk-alice"}, {alice, "https://b", ""},
-		{bob, "https://b", "https://b  Bearer bob oauth-2025-04-20"}, {store.Key{Tenant: "alice", ID: "2"}, "https://a", ""},
-		{store.Key{Tenant: "alice"}, "https://a", ""}, {store.Key{Tenant: "alice", ID: "3"}, "", ""}, {store.Key{ID: "1"}, "https://a", ""},
+		{bob, "https://b", "https://b  Bearer bob"}, {store.Key{Tenant: "alice", ID: "2"}, "https://a", ""},
+		{store.Key{Tenant: "alice"}, "https://a", ""}, {store.Key{Tenant: "alice", ID: "3"}, "", ""}, {store.Key{Tenant: "alice", ID: "4"}, "", ""}, {store.Key{Tenant: "alice", ID: "5"}, "", ""}, {store.Key{ID: "1"}, "https://a", ""},
 	} {
 		if got := whose(t, w, tt.key, tt.upstream); got != tt.want {
 			t.Errorf("%+v at %s: %q, want %q", tt.key, tt.upstream, got, tt.want)

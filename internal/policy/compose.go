@@ -59,7 +59,7 @@ func (p *Proposal) try(ctx context.Context, keep float64, more int) (*decant.Pla
 		p.lost = append(p.lost, next.evidence.measure(ctx, next.passage.covered).Lost(ctx, floor.Summary, cp.Summary)...)
 		return nil, err
 	}
-	cp.CostUSD = p.spent.USD
+	cp.CostUSD = p.spent
 	next.opts.Target = max(next.opts.Target, p.extractive.After.Messages+cp.Compressed-floor.Compressed)
 	next.edits = p.made.edits.recorded(cp)
 	return p.recorded(ctx, &next, cp)

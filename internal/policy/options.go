@@ -76,6 +76,9 @@ type PlanOptions struct {
 	// prepared since. A record quotes the usable ones (Usable) about messages that it covers.
 	Segments []decant.Segment
 
+	// Spent is what was spent since the last checkpoint on segments that came to nothing, in dollars.
+	Spent float64
+
 	// Call supplies the fields Conversation, Upstream, Instructions, Focus, Background and Sent of a
 	// Summarizer's input.
 	Call provider.SummaryInput

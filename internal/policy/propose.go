@@ -32,7 +32,7 @@ type Proposal struct {
 	extractive *decant.Plan     // with the extractive record
 	proposed   *decant.Plan     // with lines of earlier segments, if that is at least as good
 	segments   []decant.Segment // about the range of the plan's checkpoint, those written for it included
-	spent      SegmentCost      // by summarisers
+	spent      float64          // dollars, by summarisers
 	unbooked   float64          // of it
 	lost       []string         // lost by an attempt to compose the record
 }
@@ -55,11 +55,17 @@ func Propose(ctx context.Context, c *decant.Conversation, o PlanOptions) (*Propo
 	if err != nil {
 		return nil, err
 	}
-	out := &Proposal{Plan: plan, made: p, extractive: plan, proposed: plan, segments: about(p)}
+	out := &Proposal{Plan: plan, made: p, extractive: plan, proposed: plan, segments: about(p), spent: p.opts.Spent}
+	for i := range out.segments {
+		out.spent += out.segments[i].CostUSD
+	}
+	if out.spent > 0 && decant.CheckpointIn(plan.Decisions) != nil {
+		out.proposed = out.charged()
+	}
 	if len(out.segments) > 0 {
 		out.proposed = out.without(out.compose(ctx))
-		out.Plan = out.proposed
 	}
+	out.Plan = out.proposed
 	return out, ctx.Err()
 }
 
@@ -98,11 +104,12 @@ func (p *Proposal) Write(ctx context.Context, s provider.Summarizer) error {
 	}
 	r := p.made.recorder()
 	seg, cost, err := r.segment(ctx, s, rest, r.segmentRoom(rest))
-	p.spent.USD += cost.USD
+	p.spent += cost.USD
 	if !cost.Booked {
 		p.unbooked += cost.USD
 	}
 	if err == nil {
+		seg.CostUSD = cost.USD
 		p.segments = append(p.segments, seg)
 		p.Plan, err = p.compose(ctx)
 	}
@@ -144,19 +151,26 @@ func (p *Proposal) without(plan *decant.Plan, why error) *decant.Plan {
 	if why == nil {
 		return plan
 	}
-	out := *p.proposed
-	cp, edits := *decant.CheckpointIn(out.Decisions), p.made.edits
-	cp.CostUSD, cp.Segments = p.spent.USD, p.segments
-	edits = edits.recorded(&cp)
-	out.Decisions = edits.list
-	if view, err := edits.current(); err == nil {
-		out.Price = price(&out, view, &p.made.opts, p.spent.USD)
-	}
+	out := p.charged()
+	cp := decant.CheckpointIn(out.Decisions)
 	what := "the record is the extractive one: "
 	if cp.Rung != decant.RungExtractive && cp.Rung != decant.RungHeadTail {
 		what = "the record is the one without a new segment: "
 	}
 	out.Notes = append(slices.Clone(out.Notes), what+fmt.Sprintf("%.200s", secret.Mask(why.Error())))
+	return out
+}
+
+// charged returns the plan as proposed with what was spent so far in its checkpoint and price.
+func (p *Proposal) charged() *decant.Plan {
+	out := *p.proposed
+	cp := *decant.CheckpointIn(out.Decisions)
+	cp.CostUSD, cp.Segments = p.spent, p.segments
+	edits := p.made.edits.recorded(&cp)
+	out.Decisions = edits.list
+	if view, err := edits.current(); err == nil {
+		out.Price = price(&out, view, &p.made.opts, p.spent)
+	}
 	return &out
 }
 

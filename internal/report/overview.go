@@ -258,6 +258,9 @@ func (c *CheckpointRow) WriteText(w io.Writer, zone *time.Location) error {
 		p.line("\nwhat models wrote about it, kept as it is for later records:")
 		for i := range c.Segments {
 			p.line("  %s", SegmentLine(&c.Segments[i]))
+			for line := range strings.Lines(c.Segments[i].Text) {
+				p.line("    %s", plain(strings.TrimRight(line, "\n")))
+			}
 		}
 	}
 	c.missing(p)

@@ -87,14 +87,14 @@ func (r Reader) Answer(ctx context.Context, p *Prompt) (Answer, error) {
 var (
 	interrogative = lazyregexp.New(`[^\n.?!]*(?:[.!]\S[^\n.?!]*)*\?`)
 	scoring       = lazyregexp.New(`(?i)\b(score|rank|rate|evaluate)\b.*\b(rubric|these|those|them|all|jobs?|\w+s)\b`)
-	summaries     = lazyregexp.New(`(?i)\bsummar(y|ize|ise)\b`)
+	summaries     = lazyregexp.New(`(?i)\bsummar(y|ize|ise)\b|\bwrite the record of\b`)
 	ofSubject     = lazyregexp.New(`(?i)\bwhat(?: is|'s|s| was| are)\s+(?:the |my |our )?(.+?)\s+(?:of|for)\s+(?:the |my )?(.+?)\s*\?`)
 	possessive    = lazyregexp.New(`(?i)\bwhat(?: is|'s|s| was| are)\s+(?:the |my )?(.+?)['’]s\s+(.+?)\s*\?`)
 	plainQuestion = lazyregexp.New(`(?i)\bwhat(?: is|'s|s| was| are)\s+(?:the |my |our )?(.+?)\s*\?`)
 	preference    = lazyregexp.New(`(?i)\b(prefer\w*|favou?rite|like best|want)\b`)
 	numbered      = lazyregexp.New(`(?i)^(.*?[a-z])[\s#_-]*(\d+)$`)
 	address       = lazyregexp.New(`https?://[^\s<>"'()\[\]` + "`" + `,;|]+`)
-	ignorance     = lazyregexp.New(`I do not know`)
+	ignorance     = lazyregexp.New(`(?m)^.*I do not know.*$`)
 )
 
 // asking returns the text to answer: of the newest message of the user with text the last text that asks or orders, or
@@ -131,9 +131,7 @@ func (p *Prompt) evidence(asking *Block) (out []string) {
 			case &blocks[k] == asking:
 				t = interrogative.ReplaceAllString(t, "")
 			}
-			if !ignorance.MatchString(t) {
-				out = append(out, t)
-			}
+			out = append(out, ignorance.ReplaceAllString(t, "")) // a record quotes it beside what is known since
 		}
 	}
 	return append(out, p.System...)

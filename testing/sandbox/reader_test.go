@@ -161,3 +161,12 @@ func TestReaderBehindAServer(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A record that repeats the question, and that it was not known once, does not keep from what else it says.
+func TestReaderFindsWhatARecordSaysBesideAQuestion(t *testing.T) {
+	record := "[Decant record of m1-m90]\nm2 The access code is 7731.\n" + strings.Repeat("m4 Something else was said then.\n", 900) + "m7 I do not know: What is the access code?\nm8 What is the access code?\n"
+	a, err := sandbox.Reader{}.Answer(context.Background(), &sandbox.Prompt{Messages: []sandbox.Message{userSays(record + "\nWhat is the access code?")}})
+	if err != nil || len(a.Blocks) != 1 || !strings.Contains(a.Blocks[0].Text, "The access code is 7731") {
+		t.Errorf("%+v, %v", a, err)
+	}
+}

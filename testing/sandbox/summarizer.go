@@ -45,6 +45,7 @@ func (Summarizer) Answer(_ context.Context, p *Prompt) (Answer, error) {
 
 // A statement is one sentence or line of what is to be summarized.
 type statement struct {
+	number string // of its message, such as "m12", where the transcript numbers messages
 	who    string // "The user", "The assistant", the name of a tool; "" when unknown
 	text   string
 	weight int
@@ -55,6 +56,7 @@ var (
 	opening  = lazyregexp.New(`<([a-z][\w-]*)(?:\s[^<>]*)?>`)
 	quantity = lazyregexp.New(`(?i)\b(?:at most|under|below|no more than|within|up to|maximum of|limit of|limited to|about|fewer than|less than)\s+([\d,]+)\s+(token|word|character|char|byte)s?\b`)
 	spoken   = lazyregexp.New(`(?i)^[\s\[#*<(-]*(user|human|assistant|tool|system)\b[^:\n\]>]{0,30}[:\]>]+\**\s*`)
+	labelled = lazyregexp.New(`^(m\d+) (?:(user|assistant) says|(assistant calls|result of) .+|(earlier record|note of the client program)):$`)
 	sentence = lazyregexp.New(`[.!?][)"']?\s+[^\sa-z]`)
 )
 
@@ -102,6 +104,10 @@ func untagged(text string) (rest string, within []string) {
 		}
 		name := text[m[2]:m[3]]
 		size := strings.LastIndex(text[m[1]:], "</"+name+">")
+		if kind, _, marked := strings.Cut(name, "-"); marked && size >= 0 && slices.Contains([]string{"wishes", "rules", "files"}, kind) {
+			rest, text = rest+text[:m[0]], text[m[1]+size+len(name)+3:] // it says what to stress, or stands beside the summary
+			continue
+		}
 		if size < 0 || slices.Contains([]string{"instructions", "task", "rules", "format"}, name) || len(strings.Fields(text[m[1]:m[1]+size])) < 10 {
 			rest, text = rest+text[:m[1]], text[m[1]:]
 			continue
@@ -127,32 +133,46 @@ func (c *clerk) message(m *Message) {
 	}
 }
 
-// transcript notes what a conversation says that is written down as text, with lines that name who speaks.
+// transcript notes what a conversation says that is written down as text, with lines that name who speaks. Of one whose
+// messages are numbered it notes what was said and how calls ended, and leaves out what was returned.
 func (c *clerk) transcript(text string) {
-	who := ""
+	who, number, quoted := "", "", false
 	for line := range strings.Lines(text) {
-		if m := spoken.FindStringSubmatch(line); m != nil {
+		if m := labelled.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+			who, number, quoted = map[string]string{"user": "The user", "assistant": "The assistant"}[m[2]], m[1], m[2] == ""
+			continue
+		}
+		if quoted && len(strings.Fields(line)) > briefly {
+			continue
+		}
+		if m := spoken.FindStringSubmatch(line); m != nil && number == "" {
 			line, who = line[len(m[0]):], "The "+strings.ToLower(m[1])
 			if who == "The human" {
 				who = "The user"
 			}
 		}
-		c.note(who, line)
+		c.notes(who, number, line)
 	}
 }
+
+// briefly is how many words of what was returned are no more than its outcome.
+const briefly = 7
 
 // longest is about the longest statement, in bytes.
 const longest = 400
 
 // note notes a text line by line and sentence by sentence.
-func (c *clerk) note(who, text string) {
+func (c *clerk) note(who, text string) { c.notes(who, "", text) }
+
+// notes is note for a message with a number.
+func (c *clerk) notes(who, number, text string) {
 	for line := range strings.Lines(text) {
 		for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
 			end := sentenceEnd(line)
 			one := strings.TrimSpace(strings.ToValidUTF8(line[:end], ""))
 			if len(one) > 3 && !c.seen[one] {
 				c.seen[one] = true
-				c.said = append(c.said, &statement{who: who, text: one})
+				c.said = append(c.said, &statement{number: number, who: who, text: one})
 			}
 			line = line[end:]
 		}
@@ -321,7 +341,7 @@ func choose(said []*statement, room int) []*statement {
 	slices.SortStableFunc(byWeight, func(a, b *statement) int { return b.weight - a.weight })
 	taken := map[*statement]bool{}
 	for _, s := range byWeight {
-		if size := len(s.text) + len(s.who) + 8; size <= room {
+		if size := len(s.number) + len(s.text) + len(s.who) + 8; size <= room {
 			taken[s] = true
 			room -= size
 		}
@@ -337,7 +357,11 @@ func prose(said []*statement) string {
 	var b strings.Builder
 	who := ""
 	for i, s := range said {
-		if i > 0 {
+		switch {
+		case s.number != "":
+			b.WriteString("\n" + s.number + " ")
+			who = ""
+		case i > 0:
 			b.WriteByte(' ')
 		}
 		if s.who != who && s.who != "" {
@@ -349,5 +373,5 @@ func prose(said []*statement) string {
 			b.WriteByte('.')
 		}
 	}
-	return b.String()
+	return strings.TrimLeft(b.String(), "\n")
 }

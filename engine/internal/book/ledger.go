@@ -110,6 +110,11 @@ func (c *committer) stored(ctx context.Context, b *store.Batch, version int64) e
 			plan.CachedOf(l).SetPlanned(out.Trial.All)
 		}
 	}
+	for i := range b.Decisions {
+		if cp := b.Decisions[i].Checkpoint; cp != nil {
+			plan.CachedOf(l).Charged(cp)
+		}
+	}
 	m.Stored, m.State = l, l.State()
 	if len(b.Decisions) > 0 || b.Create != nil && current {
 		out.Decided = len(m.State.Decisions)

@@ -86,7 +86,7 @@ func (dr *Draft) Covering() *decant.Checkpoint {
 // Record puts the record of r into the checkpoint of the pour under way, and what was spent on it.
 func (dr *Draft) Record(r *decant.Checkpoint) error {
 	cp, made := *dr.Covering(), slices.Clone(dr.Made)
-	cp.Summary, cp.Rung, cp.CostUSD = r.Summary, r.Rung, r.CostUSD
+	cp.Summary, cp.Rung, cp.CostUSD, cp.Segments = r.Summary, r.Rung, r.CostUSD, r.Segments
 	cp.Facts, cp.Score, cp.Poor, cp.Compressed = r.Facts, r.Score, r.Poor, r.Compressed
 	for i := range made {
 		if d := &made[i]; d.Checkpoint == dr.Covering() {

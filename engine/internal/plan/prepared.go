@@ -64,6 +64,13 @@ func (s *slot[T]) get() T {
 	return s.value
 }
 
+// change replaces the value by one made of it, whether or not somebody renews it.
+func (s *slot[T]) change(next func(T) T) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.value = next(s.value)
+}
+
 // set replaces the value, whether or not somebody renews it.
 func (s *slot[T]) set(value T) {
 	s.mu.Lock()
@@ -81,6 +88,7 @@ type written struct {
 	asked    [][]string       // how the summariser was asked for each, for people
 	cycle    int              // checkpoints that the conversation had when one was last begun
 	next     int              // size from which the next one may begin in that cycle
+	wasted   float64          // dollars for what came to nothing, and is in the cost of no checkpoint
 }
 
 // BeginSegment reports whether a segment may be written now, of a conversation with so many checkpoints and tokens. In
@@ -96,14 +104,41 @@ func (c *Cached) BeginSegment(cycle, size, step int) bool {
 	})
 }
 
-// EndSegment notes that the segment under way has been written, and how a summariser was asked for it, for people. One
-// without a text is not kept.
-func (c *Cached) EndSegment(s decant.Segment, asked []string) {
+// EndSegment notes that the segment under way has been written, how a summariser was asked for it, for people, and what
+// that has cost in dollars. One without a text is not kept, but its cost is.
+func (c *Cached) EndSegment(s decant.Segment, asked []string, usd float64) {
 	c.written.end(func(w written) written {
-		if s.Text != "" {
-			from := max(0, len(w.segments)+1-mostAhead)
-			w.segments, w.asked = append(slices.Clone(w.segments[from:]), s), append(slices.Clone(w.asked[from:]), asked)
+		if s.Text == "" {
+			w.wasted += usd
+			return w
 		}
+		s.CostUSD = usd
+		from := max(0, len(w.segments)+1-mostAhead)
+		for i := range w.segments[:from] {
+			w.wasted += w.segments[i].CostUSD
+		}
+		w.segments, w.asked = append(slices.Clone(w.segments[from:]), s), append(slices.Clone(w.asked[from:]), asked)
+		return w
+	})
+}
+
+// Wasted returns the dollars that were spent on segments which are not kept, since the last checkpoint.
+func (c *Cached) Wasted() float64 { return c.written.get().wasted }
+
+// Charged notes that the cost of a checkpoint has what its segments cost, and what was wasted until then.
+func (c *Cached) Charged(cp *decant.Checkpoint) {
+	c.written.change(func(w written) written {
+		w.segments = slices.Clone(w.segments)
+		rest := cp.CostUSD
+		for _, s := range cp.Segments {
+			rest -= s.CostUSD
+			for i := range w.segments {
+				if w.segments[i].Of == s.Of && w.segments[i].From == s.From {
+					w.segments[i].CostUSD = 0
+				}
+			}
+		}
+		w.wasted = max(0, w.wasted-max(0, rest))
 		return w
 	})
 }

@@ -262,6 +262,9 @@ func (s *Schedule) planOptions(target int) policy.PlanOptions {
 			Conversation: conversationOf(dr.Input), Upstream: dr.Upstream, Instructions: form.Instructions, Focus: dr.Focus,
 		},
 	}
+	if c := dr.cached(); c != nil {
+		o.Spent = c.Wasted()
+	}
 	for _, ds := range [][]decant.Decision{dr.InForce, dr.Made} {
 		for _, d := range ds {
 			if d.Kind.Edits() {

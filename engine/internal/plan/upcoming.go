@@ -180,6 +180,7 @@ func (f *Forecast) Claim() bool { return f.cached.BeginCandidate() }
 func (f *Forecast) Renew() {
 	written := f.cached.Segments()
 	f.opts.Segments = slices.Concat(f.opts.Segments, written) // of two about the same messages one is used
+	f.opts.Spent = f.cached.Wasted()
 	f.next.Segments, f.waits = len(written), nil
 	if w := f.cached.Candidate(); w != nil && w.Messages > f.next.Messages && w.Segments == len(written) {
 		f.waits = w // it was made behind a later request
@@ -267,7 +268,10 @@ func (u *Upcoming) swapped(ctx context.Context, c *Candidate) *decant.Plan {
 func (s *Schedule) segments() (out []decant.Segment) {
 	dr := s.Draft
 	if cp := decant.CheckpointIn(dr.InForce); cp != nil {
-		out = slices.Clip(cp.Segments)
+		out = slices.Clone(cp.Segments)
+		for i := range out {
+			out[i].CostUSD = 0 // it is in the cost of that checkpoint
+		}
 	}
 	if c := dr.cached(); c != nil {
 		out = append(out, c.Segments()...)
