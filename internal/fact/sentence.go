@@ -181,7 +181,7 @@ func tells(s string) bool {
 }
 
 // withoutMe takes out the ways in which a Chinese sentence that asks for something names who asks.
-var withoutMe = strings.NewReplacer("问我", "", "告诉我", "", "叫我", "", "给我", "", "跟我", "", "对我", "", "我的", "", "经我", "", "等我", "")
+var withoutMe = strings.NewReplacer("问我", "", "告诉我", "", "叫我", "", "给我", "", "跟我", "", "对我", "", "我的", "", "经我", "", "等我", "", "联系我", "")
 
 // begins reports whether s begins with one of some phrases, as words of their own.
 func begins(s string, phrases []string) bool {

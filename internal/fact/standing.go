@@ -21,6 +21,10 @@ func Standing(sentence string) bool {
 	if east.MatchString(s) {
 		return easternOrder(s)
 	}
+	low = names.ReplaceAllString(low, "x")
+	if whole := leads.ReplaceAllString(low, ""); wholes.MatchString(whole) && !moment.MatchString(whole) {
+		return true
+	}
 	before := ""
 	for _, c := range clauseEnds.Split(low, -1) {
 		c = before + leads.ReplaceAllString(strings.TrimLeft(c, " \"'`(_*-"), "")
@@ -58,7 +62,17 @@ var (
 	// clauseEnds are where one order may end and the next begin.
 	clauseEnds = lazyregexp.New(`[:;]\s|,\s|\s[–—-]+\s|[.!]\s|\.{3}|\s(?:and|but|so|und|aber|et|mais|y|pero|e|mas)\s`)
 	// leads are words before an order that do not change it.
-	leads = lazyregexp.New(`^(?:(?:(?:and|but|also|so|then|like|wait|ok|okay|(?:can|could|would|will) you|yes|yeah|oh|please|note|important|rule|remember|btw|again|in general|generally|as a rule|as always|overall|und|aber|auch|bitte|wichtig|regel|achtung|merke?|et|mais|aussi|s'il te plaît|s'il vous plaît|important|y|pero|también|por favor|importante|e|mas|também|regla|règle|regra)\b[,:!]?|you)\s+)+`)
+	leads = lazyregexp.New(`^(?:(?:(?:and|but|also|so|then|like|wait|ok|okay|(?:can|could|would|will) you|(?:note|remember|keep in mind|bear in mind) that|yes|yeah|oh|please|note|important|rule|remember|btw|again|in general|generally|as a rule|as always|overall|und|aber|auch|bitte|wichtig|regel|achtung|merke?|et|mais|aussi|s'il te plaît|s'il vous plaît|important|y|pero|también|por favor|importante|e|mas|também|regla|règle|regra)\b[,:!]?)\s+)+`)
+
+	// names are words that are no words of a language: paths, identifiers, versions.
+	names = lazyregexp.New(`[\pL\d./@-]*[\d_/@][\pL\d_./@-]*[\pL\d_]|\x60[^\x60]{1,60}\x60`)
+
+	// wholes are orders of which only the sentence as a whole shows that they stay in force.
+	wholes = lazyregexp.New(`^(?:use|write|call|take|put|prefer) [^,]{1,60}, (?:not|never) |^(?:verwendet?|nutzt?|benutzt?|nimm) .{1,60} (?:statt|anstatt|anstelle) |^(?:utilise[rz]?|usa|use|utiliza|emploie) .{1,60} (?:au lieu d|en lugar de|en vez de|em vez de)|` +
+		`(?:tell|ask|warn|inform|notify|check with) me (?:first|before)|^(?:i|we) prefer |^we (?:use|don't use|do not use) .{1,60}(?: here| in this (?:repo|project|house|team)|, not )|` +
+		`^keep .{1,60} (?:unchanged|untouched|intact|private|secret|short|simple|below|under|out of)\b|^leave .{1,60} (?:alone|untouched|unchanged|as (?:it is|is|they are))|^make sure (?:that )?.*\b(?:stays?|remains?|always|never|every)\b|` +
+		`^(?:everything|all) (?:in|of|from|under) .*\b(?:generated|read-only|private|secret|off limits)\b|^nothing (?:goes|may|leaves|gets|is to)\b|^only .{1,40} (?:may|can|must|is allowed|are allowed)\b|^(?:write|run) (?:the )?tests? .*\bfirst\b|^tests? first\b|` +
+		`^(?:write|log|answer|reply|document|comment|name|report|summarize|summarise|explain|translate) .*\bin (?:english|german|french|spanish|chinese|japanese|portuguese|italian|dutch|russian|korean|polish|lowercase|uppercase)[.!]*$`)
 
 	// ever are words for all times and cases.
 	ever = wordsOf(`always|never|at all times|from now on|from here on|going forward|henceforth|in (?:the )?future|under no circumstances|on no account|in no case|without exception|no matter what|every ?time|each time|whenever|by default|for (?:all|every|any) [a-z]+|(?:before|after) (?:each|every|any) [a-z]+|before (?:you )?(?:commit|push|merg|releas|deploy)\w*|on every [a-z]+|without (?:asking|my|our|review|approval|permission)[a-z ]*|unless (?:i|we) (?:ask|say|tell)[a-z ]*|until (?:i|we) (?:say|ask|tell|approve|confirm)[a-z ]*|` +
@@ -89,10 +103,12 @@ var (
 		`no (?:uses|use|hagas|haga|escribas|toques|toque|pongas|cambies|cambie|modifiques|modifique|borres|borre|subas|crees|añadas|elimines|llames|mezcles|hables|digas|envíes)|` +
 		`não (?:use|usem|altere|mexa|toque|mude|apague|faça|escreva|modifique|crie|adicione|remova|envie|chame|misture|suba|diga)`)
 	// pronouns make an order one about the thing at hand.
-	pronouns = lazyregexp.New(`^(?:do not|don't|dont)? ?(?:[\pL]+ing |[\pL]+ )?(?:it|this|that|these|those|them|anything|everything|so|worry|bother|forget|stop|know|think|see|have|need|care|mind|understand|remember|expect|believe|want|like|mean)(?:$|[^\pL])|^(?:avoid|stop [a-z]+ing) (?:it|this|that|these|those|them)(?:$|[^\pL])`)
+	pronouns = lazyregexp.New(`^(?:do not|don't|dont) (?:[\pL]+ing |[\pL]+ )?(?:it|this|that|these|those|them|anything|everything|so)(?:$|[^\pL])|^(?:do not|don't|dont) (?:worry|bother|forget|stop|know|think|see|have|need|care|mind|understand|remember|expect|believe|want|like|mean)(?:$|[^\pL])|^(?:avoid|stop [a-z]+ing) (?:it|this|that|these|those|them)(?:$|[^\pL])`)
 	// banned begins an order by what must not be: "no new dependencies".
 	banned = lazyregexp.New(`^no (?:[\pL-]+ ){0,2}(?:[\pL-]+[^\Wsiu]s|[\pL-]+ing|(?:[\pL-]+ )?(?:other than|except|in|on|without|for|at|after|before) .+)(?:$|[^\pL])`)
 	// styles are orders about form that need no such word.
+	// few are what of some things is kept now, which says nothing of later.
+	few    = lazyregexp.New(`^keep (?:the|our) (?:last|first|latest|newest|oldest|old|other|second|rest|original)\b`)
 	styles = lazyregexp.New(`^(?:(?:every|each) (?:[\pL-]+ ){1,6}(?:needs|gets|goes|belongs|starts|ends|uses)|(?:always )?(?:answer|reply|respond|write|speak|talk|comment|document)(?: to me| everything| comments?| docs?| code| commit messages)* (?:only )?in [a-z]+|show (?:all )?(?:numbers|amounts|prices|dates|times|results|values)|(?:only|just) (?:email|call|write|use|commit|push|deploy|answer|reply|text|quote|edit|touch|change)|use [^,]{1,40} (?:instead of|rather than|and not|everywhere|throughout|only|for (?:all|every|new))|use only|exclude|prefer|stick (?:to|with)|` +
 		`keep (?:the|our|all|every|your|its|my) |address me|call me |sign (?:all|every)|` +
 		`antworte(?:t|n sie)? (?:mir )?(?:bitte )?(?:nur |immer )?auf|schreib[et]? (?:mir )?(?:alles |kommentare )?(?:nur )?auf|nur noch|réponds|répondez|écris en|responde (?:siempre )?en|responda (?:sempre )?em|escribe en|escreva em)`)
@@ -146,12 +162,14 @@ func westernOrder(c string) bool {
 		_, rest, _ := strings.Cut(c, " ")
 		word, _, _ := strings.Cut(rest, " ")
 		return !replies[strings.Trim(word, ".,;:!?")]
+	case few.MatchString(c):
+		return false
 	case styles.MatchString(c), lastOnly.MatchString(c):
 		return true
 	case ever.MatchString(c):
 		return wanting.MatchString(c) || commands.MatchString(c) || duty.MatchString(c)
 	}
-	return duty.MatchString(c) && len(strings.Fields(c)) > 3
+	return duty.MatchString(c) && len(strings.Fields(c)) > 2
 }
 
 var (
@@ -162,7 +180,7 @@ var (
 	demands  = lazyregexp.New(`(?:ください|下さい|こと|ように|お願いします|しろ|な|禁止|厳禁|いけません|いけない|ならない|なりません|べき(?:です)?|して|のみ|だけ|ないで|する|て)(?:ね|よ)?[。！!. ]*$`)
 	told     = lazyregexp.New(`(?:ました|でした|ています|ている|だった|と思います|でしょう|ません)[。！!. ]*$`)
 
-	chinese  = lazyregexp.New(`(?:始终|总是|永远|从不|绝不|绝对不|不要|不得|不准|禁止|严禁|切勿|勿|务必|必须|必需|一律|以后|今后|从现在起|从今|每次|都要|都用|都不要|只能|只用|只准|千万|默认|不许|别再|别用|别动|请勿|统一|不可以|不能(?:动|改|碰|用|删)|一定要|优先使用|避免|不用(?:.{0,6})(?:浮点|表格))`)
+	chinese  = lazyregexp.New(`(?:(?:所有|每个|任何|全部).*(?:先|都|必须|需要|要)|始终|总是|永远|从不|绝不|绝对不|不要|不得|不准|禁止|严禁|切勿|勿|务必|必须|必需|一律|以后|今后|从现在起|从今|每次|都要|都用|都不要|只能|只用|只准|千万|默认|不许|别再|别用|别动|请勿|统一|不可以|不能(?:动|改|碰|用|删)|一定要|优先使用|避免|不用(?:.{0,6})(?:浮点|表格))`)
 	zhMoment = lazyregexp.New(`(?:暂时|先不|这次|今天|现在先|目前|刚才|还没|了。?$|不要紧|不要了|以后再说|必须是.*(?:问题|原因))`)
 	zhTold   = lazyregexp.New(`^(?:我(?:不|总|一直|必须|以后|永远|们总|从不|每次)|他|她|它|这|那|因为|为什么|怎么|如果.*就好)`)
 	zhObject = lazyregexp.New(`(?:不要|别)(?:它|这个|那个|这样|那样|担心|紧|急)`)
@@ -174,7 +192,7 @@ func easternOrder(s string) bool {
 		return japanese.MatchString(s) && demands.MatchString(s) && !told.MatchString(s)
 	}
 	return slices.ContainsFunc(zhClauses.Split(s, -1), func(c string) bool {
-		return chinese.MatchString(c) && !zhMoment.MatchString(c) && !zhTold.MatchString(c) && !zhObject.MatchString(c)
+		return chinese.MatchString(c) && !tells(c) && !zhMoment.MatchString(c) && !zhTold.MatchString(c) && !zhObject.MatchString(c)
 	})
 }
 

@@ -35,7 +35,7 @@ type utterance struct {
 	*text
 	lines []string
 	rules []string // its sentences that stay in force
-	alone bool     // it says nothing else
+	alone bool     // it says little else
 	cost  float64
 	short bool
 	over  bool // it belongs to a finished job, of which the record says what came of it
@@ -43,8 +43,9 @@ type utterance struct {
 
 // A userWords is what the user said, as it is taken into a book.
 type userWords struct {
-	book  *book
-	texts []utterance
+	book   *book
+	texts  []utterance
+	crowds bool // see crowded
 }
 
 // takeUsers takes in what the user said: whole as it was typed, with the oldest shortened where there is too
@@ -55,8 +56,8 @@ func (b *book) takeUsers() {
 		return
 	}
 	w := userWords{book: b, texts: b.utterances()}
-	rest, crowded := mustUser, w.crowded()
-	if crowded {
+	rest := mustUser
+	if w.crowds = w.crowded(); w.crowds {
 		rest = compete
 	}
 	hand := w.inHand()
@@ -70,20 +71,22 @@ func (b *book) takeUsers() {
 			when = mustGoal
 		case u.over:
 			when = compete
-		case len(u.rules) > 0 && !u.short:
+		case len(u.rules) > 0 && !u.short && !w.crowds: // where its rules alone are said
 			when = mustRule
 		}
 		sec := secUser
-		if u.alone = u.alone && i > 0 && i != hand && !u.short && !crowded; u.alone {
-			when, sec = min(when, mustRule), secRules // where it is said once
+		if u.alone = u.alone && i > 0 && i != hand && !u.short; u.alone {
+			sec = secRules // where it is said once
+			if when != mustGoal {
+				when = mustRule
+			}
 		}
 		w.utter(u, when, sec)
 	}
-	if crowded { // the rules are above, and the current request was said last
-		return
-	}
 	w.rules()
-	w.goal(hand)
+	if !w.crowds { // where the request in hand was said last
+		w.goal(hand)
+	}
 }
 
 // goalChars is how much of the request in hand its section says. The whole is above.
@@ -113,20 +116,13 @@ func (w *userWords) goal(hand int) {
 func (t *text) name() string { return strings.TrimSpace(cite(t.number)) }
 
 // crowded reports whether people talked, and the user said so much that most of it has to go. Then what says
-// more stays, whoever said it, and of the rules those that are addressed to the model: where few words are the
-// user's, a rule too many costs nothing; here it takes the room of what the talk was about.
+// more stays, whoever said it, and of texts with rules often only these.
 func (w *userWords) crowded() bool {
 	total := 0.
 	for i := range w.texts {
 		total += w.texts[i].cost
 	}
-	if !w.book.talk || total <= userShare*w.book.budget {
-		return false
-	}
-	for i := range w.texts {
-		w.texts[i].rules = slices.DeleteFunc(w.texts[i].rules, func(r string) bool { return !fact.Order(r) })
-	}
-	return true
+	return w.book.talk && total > userShare*w.book.budget
 }
 
 // inHand returns the index of the request in hand: the newest text that is more than a yes or no, a rule, or a question
@@ -215,6 +211,9 @@ func (b *book) utterances() (us []utterance) {
 	return us
 }
 
+// rulePart is the part of a text that its rules make up where it stands among the rules as a whole.
+const rulePart = 3
+
 // approvedPlan is how Claude Code begins a request that is a plan of the model's, which the user approved.
 const approvedPlan = "Implement the following plan:"
 
@@ -224,22 +223,21 @@ func (u *utterance) findRules() {
 	if u.author == byAnswer || strings.HasPrefix(u.body, approvedPlan) {
 		return
 	}
-	prose, rest := u.typed(), 0
+	prose, said := u.typed(), 0
 	for _, ln := range u.lines {
 		if !prose && (strings.HasPrefix(ln, "#") || strings.HasPrefix(ln, "```") || strings.HasPrefix(ln, "    ")) {
-			rest++
 			break
 		}
 		found := fact.Standings(ln)
 		if !prose {
 			found = slices.DeleteFunc(found, func(s string) bool { return !readsAsProse(s) })
 		}
-		if strings.Join(strings.Fields(strings.Join(found, " ")), "") != strings.Join(strings.Fields(ln), "") {
-			rest++
+		for _, s := range found {
+			said += len(s)
 		}
 		u.rules = append(u.rules, found...)
 	}
-	u.alone = rest == 0 && len(u.rules) > 0
+	u.alone = prose && rulePart*said >= len(u.body)
 }
 
 // readsAsProse reports whether a line of a long paste is a sentence rather than code or a log: at least half
@@ -400,22 +398,19 @@ func (w *userWords) rules() {
 	seen := map[string]bool{}
 	for i := len(w.texts) - 1; i >= 0; i-- {
 		u := &w.texts[i]
-		for _, r := range slices.Backward(u.rules) {
-			e := entry{sec: secRules, group: -1, number: u.number, text: r, line: -1, must: mustRule}
+		for _, r := range u.rules {
 			cost := estimate(r) + 4
 			key := strings.ToLower(strings.TrimRight(r, ".!。！"))
 			if seen[key] || !u.short && cost > room {
 				continue
 			}
-			seen[key] = true
-			if u.alone {
+			if seen[key] = true; u.alone {
 				continue
 			}
 			if !u.short {
 				room -= cost
-				e.must = mustPlan // it is above already
 			}
-			w.book.add(e)
+			w.book.add(entry{sec: secRules, group: -1, number: u.number, text: r, line: -1, must: mustRule})
 		}
 	}
 }
