@@ -72,12 +72,13 @@ type Message struct {
 	Number     int       // position in the transcript, counted from 1 and shown as m1; 0: written by Decant
 	Role       Role      // who speaks
 	Blocks     []Block   // in order; at least one in a legal view
-	ID         string    // the provider's message id, when recorded
+	ID         string    // the provider's id of an answer, the client's of other messages, when recorded; a copy keeps it
 	Model      string    // the model that answered, when recorded
 	Time       time.Time // when it was recorded, zero when unknown
 	Usage      *Usage    // what the request that this message answers used, when recorded
 	Compaction bool      // a summary that the client itself put in place of everything before it
 	Fixed      bool      // every view has it: the client configures the model with it, or only its provider can read it
+	Scripted   bool      // a program typed the user's words in it: a script, an SDK, the agent that gave this one its task
 }
 
 // Name returns the message's short name, "m12", or "decant" for one that Decant wrote.

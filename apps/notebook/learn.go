@@ -32,6 +32,7 @@ func (b *Book) Learn(ctx context.Context, ss []scan.Session) (Learned, error) {
 	began := b.now()
 	ss = slices.Clone(ss)
 	slices.SortStableFunc(ss, func(x, y scan.Session) int { return x.End.Compare(y.End) })
+	ss = scan.Distinct(ss)
 	var out Learned
 	err := b.change(ctx, false, func(l *ledger) error {
 		l.rootless = true // clients' sessions are not conversations of the store
@@ -86,6 +87,9 @@ func (p *learner) judge(s *scan.Session) error {
 			continue
 		}
 		verdict, found := scan.Judge(r.Text, s)
+		if found = r.unheard(found); len(found) == 0 {
+			verdict = ""
+		}
 		switch {
 		case verdict == scan.Confirms:
 			if err := p.confirm(r, Person, found[0]); err != nil {
@@ -93,9 +97,10 @@ func (p *learner) judge(s *scan.Session) error {
 			}
 		case verdict == scan.Contradicts && s.End.After(r.Confirmed) && !slices.Contains(r.Denied, s.ID):
 			r.Denied, r.Suspended, r.Against = append(r.Denied, s.ID), p.l.now, oneLine(found[0].Quote)
+			r.hear(found[0].ID)
 			p.Contradictions++
 		case verdict != scan.Contradicts:
-			if kept := scan.Kept(r.Text, s); len(kept) > 0 {
+			if kept := r.unheard(scan.Kept(r.Text, s)); len(kept) > 0 {
 				if err := p.confirm(r, Check, kept[0]); err != nil {
 					return err
 				}
@@ -109,6 +114,7 @@ func (p *learner) judge(s *scan.Session) error {
 func (p *learner) confirm(r *Record, by Who, e scan.Evidence) error {
 	before := r.Times
 	err := p.l.confirm(r, Confirmation{By: by, From: source(&e), Evidence: e.Quote, Time: e.Time})
+	r.hear(e.ID)
 	p.Confirmations += r.Times - before
 	return err
 }
@@ -153,6 +159,7 @@ func (p *learner) observe(c *scan.Candidate) (*Record, error) {
 		return nil, nil
 	}
 	r := &Record{Item: it, Detail: Detail{Session: first.Session, Message: first.Message, Offer: string(c.Kind)}}
+	r.hear(first.ID)
 	p.l.records = append(p.l.records, r)
 	p.Observations++
 	return r, nil

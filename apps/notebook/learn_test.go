@@ -43,13 +43,7 @@ func recording(t *testing.T, id string, at time.Time, turns ...string) scan.Sess
 			fmt.Fprintf(&src, `{"type":"assistant",%s,"message":{"id":"b%d","role":"assistant","usage":{"input_tokens":10,"output_tokens":5},"content":[{"type":"text","text":"Done."}]}}`+"\n", stamp, i)
 		}
 	}
-	doc, err := wire.ParseAs(wire.ClaudeCode, []byte(src.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := scan.Read(doc.Conversation)
-	s.File = "/sessions/" + id + ".jsonl"
-	return s
+	return sessionOf(t, id, src.String())
 }
 
 // What the person says becomes an observation, their words in other sessions confirm it once each, however
@@ -91,6 +85,72 @@ func TestSessionsAreLearnedOnce(t *testing.T) {
 		t.Errorf("%+v, %+v: want it suspended", l, r)
 	}
 	d.same(b)
+}
+
+// What was said or done once counts once, in however many forks a copy of it is, also where a fork is read later.
+func TestCopiesInForksCountOnce(t *testing.T) {
+	d := newDesk(t)
+	b, ctx := d.book(), t.Context()
+	const order = "Always run the linter before you push to the remote."
+	at := d.now.AddDate(0, 0, -9)
+	fork := func(n int, last string) scan.Session {
+		src := claudeLine("u1", order, at) + claudeLine(fmt.Sprintf("v%d", n), last, at.AddDate(0, 0, n))
+		return sessionOf(t, fmt.Sprintf("fork-%d", n), strings.ReplaceAll(src, "SESSION", fmt.Sprintf("fork-%d", n)))
+	}
+	learn := func(ss ...scan.Session) {
+		_, err := b.Learn(ctx, ss)
+		d.no(err)
+	}
+	learn(fork(0, "hello"), fork(1, "hello again"), fork(2, "and again"))
+	learn(fork(3, "later"))
+	times := func() int {
+		items, err := b.Items(ctx, notebook.Query{Kinds: []memory.Kind{memory.KindObservation}})
+		d.no(err)
+		if len(items) != 1 {
+			t.Fatalf("%+v", items)
+		}
+		return items[0].Times
+	}
+	if n := times(); n != 0 {
+		t.Errorf("said once, and confirmed %d times", n)
+	}
+	learn(fork(4, "once more: "+order))
+	if n := times(); n != 1 {
+		t.Errorf("a fork says it again: %d confirmations, want 1", n)
+	}
+}
+
+func claudeLine(id, text string, at time.Time) string {
+	return fmt.Sprintf(`{"type":"user","uuid":%q,"sessionId":"SESSION","timestamp":%q,"message":{"role":"user","content":%q}}`+"\n",
+		id, at.Format(time.RFC3339), text)
+}
+
+func sessionOf(t *testing.T, id, src string) scan.Session {
+	t.Helper()
+	doc, err := wire.ParseAs(wire.ClaudeCode, []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := scan.Read(doc.Conversation)
+	s.File = "/sessions/" + id + ".jsonl"
+	return s
+}
+
+// What a program types is not the person's own words: nothing is learned from it.
+func TestPromptsOfProgramsTeachNothing(t *testing.T) {
+	d := newDesk(t)
+	b, ctx := d.book(), t.Context()
+	for n := range 6 {
+		src := strings.Replace(claudeLine(fmt.Sprintf("u%d", n), "Always answer in JSON, never in prose.", d.now.AddDate(0, 0, n-9)),
+			`{"type"`, `{"entrypoint":"sdk-ts","type"`, 1)
+		_, err := b.Learn(ctx, []scan.Session{sessionOf(t, fmt.Sprintf("run-%d", n), strings.ReplaceAll(src, "SESSION", fmt.Sprintf("run-%d", n)))})
+		d.no(err)
+	}
+	items, err := b.Items(ctx, notebook.Query{Kinds: []memory.Kind{memory.KindObservation}})
+	d.no(err)
+	if len(items) != 0 {
+		t.Errorf("learned %+v", items)
+	}
 }
 
 // A task beyond the newest goes after so many sessions, before the month ends.

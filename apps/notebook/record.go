@@ -25,12 +25,13 @@ type Record struct {
 
 // Detail is what a notebook stores of an item besides its text.
 type Detail struct {
-	Type    Type   `json:"type,omitempty"`    // empty: the kind of the item is enough
-	Shared  bool   `json:"shared,omitzero"`   // it is in the committed file, too
-	Shares  string `json:"shares,omitempty"`  // of an observation to review: the id of the rule that somebody shared
-	Session string `json:"session,omitempty"` // where it was first seen
-	Message int    `json:"message,omitzero"`  // of that session
-	Seen    []Seen `json:"seen,omitempty"`    // who confirmed it where; the item has the words
+	Type    Type     `json:"type,omitempty"`    // empty: the kind of the item is enough
+	Shared  bool     `json:"shared,omitzero"`   // it is in the committed file, too
+	Shares  string   `json:"shares,omitempty"`  // of an observation to review: the id of the rule that somebody shared
+	Session string   `json:"session,omitempty"` // where it was first seen
+	Message int      `json:"message,omitzero"`  // of that session
+	Seen    []Seen   `json:"seen,omitempty"`    // who confirmed it where; the item has the words
+	Heard   []string `json:"heard,omitempty"`   // ids of the messages that say so: their copies in forks say nothing new
 
 	Number    int       `json:"number,omitzero"`     // of a rule
 	Why       string    `json:"why,omitempty"`       // of a rule or a decision
@@ -51,6 +52,24 @@ type Detail struct {
 	Task    *Task         `json:"task,omitempty"`
 	Context *ContextEntry `json:"context,omitempty"`
 	Own     *State        `json:"own,omitempty"` // the notebook's own state
+}
+
+// unheard returns the evidence that a record does not come from already.
+func (r *Record) unheard(found []scan.Evidence) (out []scan.Evidence) {
+	for i := range found {
+		if !slices.Contains(r.Heard, found[i].ID) {
+			out = append(out, found[i])
+		}
+	}
+	return out
+}
+
+// hear notes a message that a record comes from, "" where its id is not known.
+func (r *Record) hear(id string) {
+	if id != "" {
+		r.Heard = append(r.Heard, id)
+		r.Heard = r.Heard[max(0, len(r.Heard)-mostSessions):]
+	}
 }
 
 // Type refines the kind memory of an item.

@@ -163,9 +163,13 @@ func (x *extractor) prose(m *decant.Message, author decant.Author, text string) 
 		default:
 			weight = instructionWeight
 		}
+		by := author
+		if m.Scripted { // to be kept, but no person's
+			by = decant.AuthorClient
+		}
 		if ok {
 			x.sentences = append(x.sentences, decant.Fact{
-				Kind: kind, Text: line, Weight: weight, Message: m.Number, Author: author,
+				Kind: kind, Text: line, Weight: weight, Message: m.Number, Author: by,
 			})
 		}
 	}

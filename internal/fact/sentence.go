@@ -14,9 +14,8 @@ const maxSentence = 400
 // that stays in force, a decision, an open item. It looks for the words that people use for them. What it
 // misses is still a line like any other.
 //
-// Instructions are found generously, because one that is missed may be broken: English, Chinese, and the
-// commonest words of German, French, Spanish and Japanese. Decisions and open items are found strictly,
-// because a wrong one misleads: the line must say what was decided or what is left.
+// Instructions are [Standing] orders. Decisions and open items are found strictly, because a wrong one misleads: the line
+// must say what was decided or what is left.
 func Sentence(author decant.Author, line string) (decant.FactKind, bool) {
 	if len(line) < 6 || len(line) > maxSentence {
 		return "", false
@@ -24,7 +23,7 @@ func Sentence(author decant.Author, line string) (decant.FactKind, bool) {
 	low := strings.ToLower(line)
 	switch {
 	case author == decant.AuthorUser:
-		return decant.FactInstruction, Rule(line)
+		return decant.FactInstruction, len(Standings(line)) > 0
 	case openItem(low):
 		return decant.FactOpen, true
 	case decision(low):
@@ -33,7 +32,8 @@ func Sentence(author decant.Author, line string) (decant.FactKind, bool) {
 	return "", false
 }
 
-// Rule reports whether a line that a person wrote is an instruction that stays in force, or corrects one.
+// Rule reports whether a line of instructions is one that stays in force, or corrects one. It is generous, because one that
+// is missed may be broken, and right only where most lines are rules: what a person says goes through [Standing].
 func Rule(line string) bool {
 	low := strings.ToLower(line)
 	for _, w := range rulePhrases {
@@ -181,7 +181,7 @@ func tells(s string) bool {
 }
 
 // withoutMe takes out the ways in which a Chinese sentence that asks for something names who asks.
-var withoutMe = strings.NewReplacer("问我", "", "告诉我", "", "叫我", "", "给我", "", "跟我", "", "对我", "", "我的", "", "经我", "", "等我", "")
+var withoutMe = strings.NewReplacer("问我", "", "告诉我", "", "叫我", "", "给我", "", "跟我", "", "对我", "", "我的", "", "经我", "", "等我", "", "联系我", "")
 
 // begins reports whether s begins with one of some phrases, as words of their own.
 func begins(s string, phrases []string) bool {

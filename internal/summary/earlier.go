@@ -95,7 +95,7 @@ func (f *folder) end() {
 	t := text{index: f.index, number: f.number, body: body, retold: true}
 	switch f.sec {
 	case secUser, secRules:
-		if f.sec == secRules && f.said(body) {
+		if t.standing = f.sec == secRules; t.standing && f.said(body) {
 			return
 		}
 		t.author = byUser

@@ -28,7 +28,7 @@ func ExampleExtract() {
 			},
 		}},
 	}
-	s, err := summary.Extract(context.Background(), ms, summary.Options{Budget: 70})
+	s, err := summary.Extract(context.Background(), ms, summary.Options{Budget: 95})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -39,7 +39,9 @@ func ExampleExtract() {
 	// # User
 	// m1 The login fails for names with a space. Never touch the database.
 	// # Goal
-	//   The request in hand is m1.
+	//   The request in hand is m1: The login fails for names with a space. Never touch the database.
+	// # Rules
+	// m1 Never touch the database.
 	// # State
 	// m2 $ go test ./login → 1 failed: TestLogin
 	//   --- FAIL: TestLogin (0.00s)

@@ -62,9 +62,10 @@ func TestRulesOutliveOtherWords(t *testing.T) {
 	for i := range 60 {
 		fmt.Fprintf(&b, "-- m%d user --\nThe page number %d looks odd to me, %s\n-- m%d model --\nI see what you mean about that page.\n", 3+2*i, i, strings.Repeat("and it goes on being odd in yet another way, ", 8), 4+2*i)
 	}
-	user := part(extract(t, work(t, b.String(), 5), 1200), "User")
-	if !strings.Contains(user, "Never touch the folder legacy/ and do not reformat what you did not write.") {
-		t.Errorf("the rule is missing in\n%s", user)
+	text := extract(t, work(t, b.String(), 5), 1200)
+	user := part(text, "User")
+	if strings.Count(text, "Never touch the folder legacy/ and do not reformat what you did not write.") != 1 {
+		t.Errorf("the rule is not there once in\n%s", text)
 	}
 	if !strings.Contains(user, "The page number 59 looks odd") {
 		t.Errorf("the newest words are missing in\n%s", user)
@@ -283,7 +284,7 @@ IMPORTANT: After completing your current task, you MUST address the user's messa
 </system-reminder>
 `
 	text := extract(t, work(t, start, 20), 900)
-	for _, want := range []string{"\nm2 Never push to origin, the branch is frozen.\n", "The request in hand is m2."} {
+	for _, want := range []string{"\nm2 Never push to origin, the branch is frozen.\n", "The request in hand is m1: Move the store to sqlite.\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}

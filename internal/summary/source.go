@@ -48,6 +48,7 @@ type text struct {
 	finished []int32 // lines of the lexicon that say that something was done, when they were asked for
 	closing  bool    // the model's last words before the user spoke again, or the stretch ends
 	retold   bool    // an earlier record has it
+	standing bool    // an earlier record has it among the rules
 }
 
 // An act is one call of a tool with what it returned. Its secrets are masked.

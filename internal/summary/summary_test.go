@@ -156,10 +156,10 @@ func TestFoldOfARepairedSummaryBetweenMarkers(t *testing.T) {
 	ms := append(talk(t, "-- m70 decant --\n[PREVIOUS SUMMARY]\n"+earlier+"\n[END OF SUMMARY]\n"),
 		work(t, "-- m81 user --\nNow the documentation.\n", 9)...)
 	text := extract(t, ms, 400)
-	_, user, _ := strings.Cut(text, "# User\n")
-	user, _, _ = strings.Cut(user, "\n# ")
-	if !strings.Contains(user, "Never use global state.") {
-		t.Errorf("the repaired instruction is not among the user's words in\n%s", text)
+	_, rules, _ := strings.Cut(text, "# Rules\n")
+	rules, _, _ = strings.Cut(rules, "\n# ")
+	if !strings.Contains(rules, "Never use global state.") {
+		t.Errorf("the repaired instruction is not among the user's rules in\n%s", text)
 	}
 	if strings.Contains(text, "SUMMARY]") || strings.Contains(text, "Also said") {
 		t.Errorf("markers are kept in\n%s", text)

@@ -10,10 +10,11 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/fact"
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
-// nodWords is how many words a yes or no may have: "yes, go ahead please".
-const nodWords = 4
+// nodWords is how many words a yes or no may have: "yes, go ahead and do it please".
+const nodWords = 6
 
 // What a person types has few lines; what is longer was pasted.
 const (
@@ -33,7 +34,8 @@ const (
 type utterance struct {
 	*text
 	lines []string
-	rules []string // those of its lines that go on being in force
+	rules []string // its sentences that stay in force
+	alone bool     // it says little else
 	cost  float64
 	short bool
 	over  bool // it belongs to a finished job, of which the record says what came of it
@@ -41,8 +43,9 @@ type utterance struct {
 
 // A userWords is what the user said, as it is taken into a book.
 type userWords struct {
-	book  *book
-	texts []utterance
+	book   *book
+	texts  []utterance
+	crowds bool // see crowded
 }
 
 // takeUsers takes in what the user said: whole as it was typed, with the oldest shortened where there is too
@@ -53,67 +56,143 @@ func (b *book) takeUsers() {
 		return
 	}
 	w := userWords{book: b, texts: b.utterances()}
-	rest, crowded := mustUser, w.crowded()
-	if crowded {
+	rest := mustUser
+	if w.crowds = w.crowded(); w.crowds {
 		rest = compete
 	}
-	newest := w.newest()
-	w.shorten(newest)
-	w.leave(newest)
+	hand := w.inHand()
+	w.shorten(hand)
+	w.leave(hand)
 	for i := range w.texts {
 		u := &w.texts[i]
 		when := rest
 		switch {
-		case i == 0 || i >= newest:
+		case i == 0 || i >= hand:
 			when = mustGoal
 		case u.over:
 			when = compete
-		case len(u.rules) > 0 && !u.short:
+		case len(u.rules) > 0 && !u.short && !w.crowds: // where its rules alone are said
 			when = mustRule
 		}
-		w.utter(u, when)
-	}
-	if crowded { // the rules are above, and the current request was said last
-		return
+		sec := secUser
+		if u.alone = u.alone && i > 0 && i != hand && !u.short; u.alone {
+			sec = secRules // where it is said once
+			if when != mustGoal {
+				when = mustRule
+			}
+		}
+		w.utter(u, when, sec)
 	}
 	w.rules()
-	if newest >= 0 && w.texts[newest].number > 0 {
-		b.add(entry{
-			sec: secGoal, group: -1,
-			text: b.say("The request in hand is ", "当前的请求是 ") + w.texts[newest].text.name() + b.say(".", "。"),
-			line: -1, must: mustGoal,
-		})
+	if !w.crowds { // where the request in hand was said last
+		w.goal(hand)
 	}
 }
 
+// goalChars is how much of the request in hand its section says. The whole is above.
+const goalChars = 300
+
+// goal says the request in hand, in its words.
+func (w *userWords) goal(hand int) {
+	if hand < 0 || w.texts[hand].nod() {
+		w.book.takeRetoldGoal()
+		return
+	}
+	u := &w.texts[hand]
+	if u.number == 0 {
+		return
+	}
+	words := strings.Join(strings.Fields(u.body), " ")
+	if len(words) > goalChars {
+		words = words[:wordBefore(words, goalChars)] + " …"
+	}
+	w.book.add(entry{
+		sec: secGoal, group: -1, line: -1, must: mustGoal,
+		text: w.book.say("The request in hand is ", "当前的请求是 ") + u.name() + w.book.say(": ", "：") + words,
+	})
+}
+
+// name is the short name of the text's message.
+func (t *text) name() string { return strings.TrimSpace(cite(t.number)) }
+
 // crowded reports whether people talked, and the user said so much that most of it has to go. Then what says
-// more stays, whoever said it, and of the rules those that are addressed to the model: where few words are the
-// user's, a rule too many costs nothing; here it takes the room of what the talk was about.
+// more stays, whoever said it, and of texts with rules often only these.
 func (w *userWords) crowded() bool {
 	total := 0.
 	for i := range w.texts {
 		total += w.texts[i].cost
 	}
-	if !w.book.talk || total <= userShare*w.book.budget {
+	return w.book.talk && total > userShare*w.book.budget
+}
+
+// inHand returns the index of the request in hand: the newest text that is more than a yes or no, a rule, or a question
+// aside that was answered without work. Where there is nothing but these it is the newest of them that is no yes or no.
+func (w *userWords) inHand() int {
+	newest := len(w.texts) - 1
+	for newest > 0 && (w.texts[newest].nod() || w.texts[newest].standing) {
+		newest--
+	}
+	until := w.book.src.messages
+	for i := newest; i >= 0; i-- {
+		if u := &w.texts[i]; !u.nod() && !u.standing && !u.alone && !w.aside(i, until) {
+			return i
+		}
+		until = w.texts[i].index
+	}
+	return newest
+}
+
+// asideCalls is how many calls the answer to a question aside may take.
+const asideCalls = 3
+
+// aside reports whether a text is nothing but a question, which took few calls before message index until.
+func (w *userWords) aside(i, until int) bool {
+	u := &w.texts[i]
+	if len(u.lines) > 2 || !strings.HasSuffix(u.body, "?") && !strings.HasSuffix(u.body, "？") || requests.MatchString(u.body) {
 		return false
 	}
-	for i := range w.texts {
-		w.texts[i].rules = slices.DeleteFunc(w.texts[i].rules, func(r string) bool { return !fact.Order(r) })
+	calls := 0
+	for _, a := range w.book.src.acts {
+		if a.index > u.index && a.index < until {
+			calls++
+		}
 	}
-	return true
+	return calls <= asideCalls
 }
 
-// newest returns the index of the request in hand: the newest text that is more than a yes or no.
-func (w *userWords) newest() int {
-	i := len(w.texts) - 1
-	for i > 0 && w.texts[i].nod() {
-		i--
-	}
-	return i
-}
+// requests are words by which a question asks for something to be done.
+var requests = lazyregexp.New(`(?i)\b(?:(?:can|could|would|will|shall|should) (?:you|we|i)|please|let's|how about|why not|kannst du|können (?:wir|sie)|könnte?st|bitte|peux-tu|pouvez|pourrais|puedes|podrías|pode(?:ria)?|por favor)\b|请|能不能|能否|帮|ください|もらえ|くれ`)
 
-// name is the short name of the text's message.
-func (t *text) name() string { return strings.TrimSpace(cite(t.number)) }
+// retoldGoals are headings of a client's summary under which the request in hand stands, the best first.
+var retoldGoals = [...]string{"current work", "next step", "current task", "primary request", "goal", "objective", "当前", "目标"}
+
+// takeRetoldGoal takes the request in hand from the client's earlier summary, where the user has not put it since.
+func (b *book) takeRetoldGoal() {
+	for _, t := range slices.Backward(b.src.texts) {
+		if t.author != byEarlier {
+			continue
+		}
+		for _, want := range retoldGoals {
+			under := false
+			for s := range pieces(t.body) {
+				label, rest, _ := strings.Cut(s, ":")
+				is := len(strings.Fields(label)) <= mostLabel && strings.Contains(strings.ToLower(label), want)
+				if rest = strings.TrimLeft(rest, "* "); is && rest != "" {
+					s = rest
+				} else if is {
+					under = true
+					continue
+				} else if !under {
+					continue
+				}
+				b.add(entry{sec: secGoal, group: -1, number: t.number, line: -1, must: mustGoal,
+					text: b.say("by the client's summary: ", "据客户端摘要：") + strings.TrimLeft(s, "-*• ")})
+				return
+			}
+		}
+		return
+	}
+}
 
 // utterances returns the texts of the user.
 func (b *book) utterances() (us []utterance) {
@@ -123,18 +202,42 @@ func (b *book) utterances() (us []utterance) {
 		}
 		u := utterance{text: t, cost: estimate(t.body) + 4}
 		u.lines = lines(t.body)
-		prose := u.typed()
+		u.findRules()
 		for _, ln := range u.lines {
-			for _, s := range quotable(ln) {
-				if k, ok := fact.Sentence(decant.AuthorUser, s); ok && k == decant.FactInstruction && (prose || readsAsProse(s)) {
-					u.rules = append(u.rules, strings.TrimSpace(s))
-				}
-			}
 			b.lex.see(b.lex.line(strings.TrimSpace(ln), true), t.index, decant.AuthorUser)
 		}
 		us = append(us, u)
 	}
 	return us
+}
+
+// rulePart is the part of a text that its rules make up where it stands among the rules as a whole.
+const rulePart = 3
+
+// approvedPlan is how Claude Code begins a request that is a plan of the model's, which the user approved.
+const approvedPlan = "Implement the following plan:"
+
+// findRules finds the standing orders in a text that a person typed. Of a long one only what comes before a heading or
+// code counts, where it reads as prose: what follows was pasted.
+func (u *utterance) findRules() {
+	if u.author == byAnswer || strings.HasPrefix(u.body, approvedPlan) {
+		return
+	}
+	prose, said := u.typed(), 0
+	for _, ln := range u.lines {
+		if !prose && (strings.HasPrefix(ln, "#") || strings.HasPrefix(ln, "```") || strings.HasPrefix(ln, "    ")) {
+			break
+		}
+		found := fact.Standings(ln)
+		if !prose {
+			found = slices.DeleteFunc(found, func(s string) bool { return !readsAsProse(s) })
+		}
+		for _, s := range found {
+			said += len(s)
+		}
+		u.rules = append(u.rules, found...)
+	}
+	u.alone = prose && rulePart*said >= len(u.body)
 }
 
 // readsAsProse reports whether a line of a long paste is a sentence rather than code or a log: at least half
@@ -164,7 +267,9 @@ func readsAsProse(ln string) bool {
 
 // assents are words of texts that ask for nothing new.
 var assents = wordSet("yes yep yeah y no nope n ok okay sure fine good great nice perfect cool right correct agreed done thanks thank you please go on ahead continue proceed keep going do it " +
-	"ja nein weiter gut danke oui non continue merci sí si no sigue gracias sim はい いいえ 続けて お願いします 好 好的 是 是的 不 对 行 可以 嗯 继续 谢谢")
+	"keep up resume next carry on lgtm approved sounds yup yep sgtm do that both let's lets " +
+	"mach los fortfahren fahre fort genau passt jawohl klar bitte einverstanden d'accord vas y vas-y poursuis ok claro adelante vale perfecto perfeito prossiga pode seguir " +
+	"了解 了解です 続けて 続けてください 続き 続きを 请继续 继续吧 接着 接着做 没问题 同意 ja nein weiter gut danke oui non continue merci sí si no sigue gracias sim はい いいえ 続けて お願いします 好 好的 是 是的 不 对 行 可以 嗯 继续 谢谢")
 
 func wordSet(s string) map[string]bool {
 	set := map[string]bool{}
@@ -189,11 +294,11 @@ func (u *utterance) typed() bool {
 
 // shorten marks the texts that do not stay whole: what was pasted, and then, while the user's words would
 // take more than half of the budget, the oldest that are no rule.
-func (w *userWords) shorten(newest int) {
+func (w *userWords) shorten(hand int) {
 	total := 0.
 	for i := range w.texts {
 		u := &w.texts[i]
-		if u.short = !u.typed() && !((i == 0 || i >= newest) && u.cost <= taskShare*w.book.budget); u.short {
+		if u.short = !u.typed() && !((i == 0 || i >= hand) && u.cost <= taskShare*w.book.budget); u.short {
 			u.cost = min(u.cost, shortCost)
 		}
 		total += u.cost
@@ -216,9 +321,9 @@ func (w *userWords) shorten(newest int) {
 
 // leave leaves the user's words in finished jobs to compete with everything else, the oldest first, as far as
 // there is no room for them. Their rules get their own heading.
-func (w *userWords) leave(newest int) {
+func (w *userWords) leave(hand int) {
 	room := overShare * w.book.budget
-	for i := newest - 1; i > 0; i-- {
+	for i := hand - 1; i > 0; i-- {
 		u := &w.texts[i]
 		if u.index >= w.book.present {
 			continue
@@ -236,14 +341,14 @@ const (
 	shortCost = (headChars+tailChars)/4 + 20 // about its tokens
 )
 
-// utter adds the entry of a text of the user.
-func (w *userWords) utter(u *utterance, when must) {
+// utter adds the entry of a text of the user to a section; answers have their own.
+func (w *userWords) utter(u *utterance, when must, sec section) {
 	body := u.body
 	if u.short {
 		body = ends(u.lines, u.handle)
 		w.rest(u)
 	}
-	e := entry{sec: secUser, group: -1, number: u.number, text: body, line: -1, must: when}
+	e := entry{sec: sec, group: -1, number: u.number, text: body, line: -1, must: when}
 	if when == compete {
 		e.line, e.value, e.voice = w.book.lex.line(body, true), lineValue, plainVoice
 	}
@@ -293,18 +398,19 @@ func (w *userWords) rules() {
 	seen := map[string]bool{}
 	for i := len(w.texts) - 1; i >= 0; i-- {
 		u := &w.texts[i]
-		for _, r := range slices.Backward(u.rules) {
-			e := entry{sec: secRules, group: -1, number: u.number, text: r, line: -1, must: mustRule}
+		for _, r := range u.rules {
 			cost := estimate(r) + 4
-			if seen[r] || !u.short && cost > room {
+			key := strings.ToLower(strings.TrimRight(r, ".!。！"))
+			if seen[key] || !u.short && cost > room {
+				continue
+			}
+			if seen[key] = true; u.alone {
 				continue
 			}
 			if !u.short {
 				room -= cost
-				e.must = mustPlan // it is above already
 			}
-			seen[r] = true
-			w.book.add(e)
+			w.book.add(entry{sec: secRules, group: -1, number: u.number, text: r, line: -1, must: mustRule})
 		}
 	}
 }

@@ -9,6 +9,8 @@ import "strings"
 var queuedHeads = [...]string{
 	"The user sent a new message while you were working:\n",
 	"The user sent the following message:\n",
+	"A message arrived in the bound thread while you were working:\n",
+	"Messages arrived in the bound thread while you were working:\n",
 	"User steering update:\n<user_input>\n",
 	"User hints:\n<user_input>\n",
 }

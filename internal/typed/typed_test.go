@@ -68,7 +68,7 @@ func TestWordsKeepsAnotherAgentsText(t *testing.T) {
 	}
 }
 
-// Finding the user's words takes parts of the text away and never adds any.
+// Finding the user's words takes parts of the text away and adds nothing but blanks.
 func FuzzWords(f *testing.F) {
 	files, _ := filepath.Glob("testdata/words/*.txtar")
 	for _, name := range files {
@@ -86,7 +86,7 @@ func FuzzWords(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, agent := range []string{"", typed.ClaudeCode, typed.Codex, typed.Opencode, typed.Pi} {
 			words := typed.Words(agent, text)
-			if !isSubsequence(words, text) {
+			if !isSubsequence(strings.ReplaceAll(words, " ", ""), text) {
 				t.Errorf("%s: the words %q are not in the text %q", agent, words, text)
 			}
 		}

@@ -22,6 +22,7 @@ const (
 type Evidence struct {
 	Session string    `json:"session"`
 	File    string    `json:"file,omitempty"`
+	ID      string    `json:"id,omitempty"` // of the message, which a copy in another session shares
 	Message int       `json:"message"`
 	Time    time.Time `json:"time,omitzero"`
 	Quote   string    `json:"quote"` // without credentials
@@ -89,7 +90,7 @@ func statements(s *Session) (out []statement) {
 			continue
 		}
 		if w := about(said.Text); len(w) >= 2 {
-			e := Evidence{s.ID, s.File, said.Message, said.Time, secret.Mask(said.Text)}
+			e := Evidence{s.ID, s.File, said.ID, said.Message, said.Time, secret.Mask(said.Text)}
 			out = append(out, statement{e, kind, w, negates(said.Text)})
 		}
 	}

@@ -13,11 +13,11 @@ type check struct {
 	Before string // "commit" or "push"
 }
 
-// A checked is what a check found in a session, by message numbers.
+// A checked is what a check found in a session: commits or pushes.
 type checked struct {
-	Kept    []int // the command ran, and nothing was changed after it
-	Broken  []int // files were changed, and the command did not run
-	Unclear []int // it ran and failed, or something was changed after it
+	Kept    []*call // the command ran, and nothing was changed after it
+	Broken  []*call // files were changed, and the command did not run
+	Unclear []*call // it ran and failed, or something was changed after it
 }
 
 var ordered = []*lazyregexp.Regexp{
@@ -56,8 +56,8 @@ func Kept(rule string, s *Session) (out []Evidence) {
 	if found.verdict() != Confirms {
 		return nil
 	}
-	for _, n := range found.Kept {
-		out = append(out, Evidence{Session: s.ID, File: s.File, Message: n, Time: s.End, Quote: k.First + " ran before the " + k.Before})
+	for _, c := range found.Kept {
+		out = append(out, Evidence{Session: s.ID, File: s.File, ID: c.ID, Message: c.Message, Time: s.End, Quote: k.First + " ran before the " + k.Before})
 	}
 	return out
 }
@@ -111,11 +111,11 @@ func (k check) in(s *Session) (out checked) {
 		}
 		switch {
 		case ran:
-			out.Kept = append(out.Kept, c.Message)
+			out.Kept = append(out.Kept, c)
 		case failed:
-			out.Unclear = append(out.Unclear, c.Message)
+			out.Unclear = append(out.Unclear, c)
 		case changed:
-			out.Broken = append(out.Broken, c.Message)
+			out.Broken = append(out.Broken, c)
 		}
 		changed, ran, failed = false, false, false
 	}

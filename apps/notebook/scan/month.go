@@ -76,7 +76,7 @@ const mostPatterns = 5
 
 // NewMonth returns the report of a month. A session belongs to the month in which it ended.
 func NewMonth(v MonthValues) *Month {
-	in := within(v.Sessions, v.Month)
+	in := within(Distinct(v.Sessions), v.Month)
 	r := &Month{Month: v.Month.Format("2006-01"), Sessions: len(in), Records: v.Records, Ledger: v.Ledger}
 	measured := 0
 	for i := range in {

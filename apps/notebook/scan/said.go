@@ -12,6 +12,7 @@ import (
 
 // A sentence is one sentence that the person typed.
 type sentence struct {
+	ID      string    // see identity
 	Message int       // number of the message
 	Time    time.Time // zero when unknown
 	Text    string
@@ -30,7 +31,8 @@ const (
 	minQuote = 32 // from this length a sentence that others wrote before is a quotation
 )
 
-// said returns the sentences that the person typed in a conversation, each once.
+// said returns the sentences that the person typed in a conversation, each once. What programs typed in the person's
+// place is not said.
 func said(c *decant.Conversation) (out []sentence) {
 	seen := map[string]bool{}
 	answered := false
@@ -42,13 +44,13 @@ func said(c *decant.Conversation) (out []sentence) {
 		first := answered
 		for j := range m.Blocks {
 			b := &m.Blocks[j]
-			if b.Kind != decant.KindText || b.Author != decant.AuthorUser || m.Compaction {
+			if b.Kind != decant.KindText || b.Author != decant.AuthorUser || m.Compaction || m.Scripted {
 				continue
 			}
 			for _, text := range sentences(typedIn(typed.Words(c.Agent, b.Text()))) {
 				if key := strings.ToLower(text); !seen[key] {
 					seen[key] = true
-					out = append(out, sentence{m.Number, m.Time, text, first})
+					out = append(out, sentence{identity(m), m.Number, m.Time, text, first})
 				}
 				first = false
 			}

@@ -48,6 +48,7 @@ type Compaction struct {
 // A call is one tool call in a session.
 type call struct {
 	tool.Call
+	ID      string // see identity, of the message that makes it
 	Message int    // number of the message that makes it
 	Args    string // of a task tool, as the model wrote them
 	Bad     bool
@@ -122,7 +123,7 @@ func calls(ms []decant.Message) (out []call) {
 			switch b.Kind {
 			case decant.KindUse:
 				open[b.CallID] = len(out)
-				out = append(out, opened(b, ms[i].Number))
+				out = append(out, opened(b, &ms[i]))
 			case decant.KindResult:
 				at, ok := open[b.CallID]
 				if !ok {
@@ -137,9 +138,9 @@ func calls(ms []decant.Message) (out []call) {
 }
 
 // opened returns a call that has no result yet.
-func opened(b *decant.Block, message int) call {
+func opened(b *decant.Block, m *decant.Message) call {
 	args := b.Text()
-	c := call{Call: tool.Parse(b.Name, args), Message: message, Open: true}
+	c := call{Call: tool.Parse(b.Name, args), ID: identity(m), Message: m.Number, Open: true}
 	if c.Class == tool.Todo {
 		c.Args = args
 	}

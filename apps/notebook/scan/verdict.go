@@ -32,7 +32,7 @@ func Judge(rule string, s *Session) (Verdict, []Evidence) {
 		if v != verdict {
 			verdict, found = v, nil
 		}
-		found = append(found, Evidence{s.ID, s.File, said.Message, said.Time, secret.Mask(said.Text)})
+		found = append(found, Evidence{s.ID, s.File, said.ID, said.Message, said.Time, secret.Mask(said.Text)})
 	}
 	return verdict, found
 }

@@ -71,6 +71,7 @@ type claudeLine struct {
 	session, time                              jsonspan.Span
 	message, id, model, usage, content         jsonspan.Span
 	operation, words, reason, attachment       jsonspan.Span // of the queue, and of what the client gives along
+	sender                                     claudeSender
 }
 
 // member returns where the value of a line's member goes, nil when nobody needs it.
@@ -105,7 +106,7 @@ func (l *claudeLine) member(name []byte) *jsonspan.Span {
 	case "attachment":
 		return &l.attachment
 	}
-	return nil
+	return l.sender.member(name)
 }
 
 // scan reads the line in record rec, its message included.
@@ -148,9 +149,9 @@ func (p *claudeParser) head(sc *jsonspan.Scanner, l *claudeLine) {
 	}
 }
 
-// client reports whether the client wrote the line, whatever role it has.
+// client reports whether the client or somebody else than the user wrote the line, whatever role it has.
 func (p *claudeParser) client(l *claudeLine) bool {
-	return p.Is(l.meta, "true") || p.Is(l.summary, "true") || p.Is(l.failed, "true")
+	return p.Is(l.meta, "true") || p.Is(l.summary, "true") || p.Is(l.failed, "true") || !p.person(l.sender.origin)
 }
 
 // read groups the lines of the file into messages.
@@ -247,6 +248,8 @@ func (p *claudeParser) message(g *claudeGroup) {
 		if g.role == decant.RoleAssistant {
 			m.ID = p.Decoded(l.id)
 			p.answer(m, l.model, l.usage)
+		} else {
+			m.ID, m.Scripted = p.identity(l), p.scripted(l)
 		}
 		p.content(l)
 	}

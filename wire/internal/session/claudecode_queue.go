@@ -40,8 +40,8 @@ func (p *claudeParser) attachment(l *claudeLine) bool {
 		return false
 	}
 	m := p.Members(l.attachment, "type", "prompt", "commandMode", "origin", "isMeta")
-	mode, origin := p.Decoded(m[2]), p.Decoded(p.Find(m[3], "kind"))
-	if !p.Is(m[0], `"queued_command"`) || mode != "" && mode != "prompt" || origin != "" && origin != "human" || p.Is(m[4], "true") {
+	mode := p.Decoded(m[2])
+	if !p.Is(m[0], `"queued_command"`) || mode != "" && mode != "prompt" || !p.person(m[3]) || p.Is(m[4], "true") {
 		return false
 	}
 	text := p.prompt(m[1])

@@ -86,8 +86,9 @@ func (p *codexParser) sessionMeta(payload jsonspan.Span) {
 		return
 	}
 	p.meta = true
-	m := p.Members(payload, "id", "base_instructions", "instructions")
+	m := p.Members(payload, "id", "base_instructions", "instructions", "source")
 	p.Conv.ID = p.Decoded(m[0])
+	p.Scripted = !m[3].IsZero() && (p.Is(m[3], `"exec"`) || p.Src[m[3].Start] == '{') // headless, or a sub-agent
 	text := m[1]
 	if inner := p.Find(text, "text"); !inner.IsZero() {
 		text = inner

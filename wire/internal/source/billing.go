@@ -5,6 +5,7 @@ import (
 	"regexp"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/typed"
 )
 
 // Claude Code puts a line about itself before its system prompt:
@@ -21,6 +22,22 @@ var billing = regexp.MustCompile(`^x-anthropic-[a-z0-9-]+:(?: *[\w.-]+=[^\s;"\\]
 
 // mostBilling is the longest line that is taken for one, in bytes.
 const mostBilling = 1024
+
+// entrypoint names in a billing line by what the client was started.
+var entrypoint = regexp.MustCompile(`\bcc_entrypoint=([^\s;"\\]+)`)
+
+// scripted reports whether the billing line of a system prompt says that a program, not a person, started the client.
+func scripted(system []decant.Block) bool {
+	if len(system) == 0 {
+		return false
+	}
+	l, ok := system[0].Content.(*Lazy)
+	if !ok || !bytes.HasPrefix(l.raw, []byte(`"x-anthropic-`)) {
+		return false
+	}
+	m := entrypoint.FindSubmatch(l.raw[:min(len(l.raw), mostBilling)])
+	return m != nil && typed.Scripted(string(m[1]), "")
+}
 
 // withoutBilling returns the contents of a system prompt without the billing lines that it begins with,
 // whether they are blocks of their own or stand in front of other text.

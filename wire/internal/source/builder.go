@@ -11,6 +11,7 @@ import (
 type Builder struct {
 	Source
 	Conv     decant.Conversation
+	Scripted bool          // a program typed all words of the user
 	Spans    [][]BlockSpan // of each message, its blocks'
 	Warnings []Warning
 
@@ -135,12 +136,21 @@ func (b *Builder) ContentAt(s BlockSpan) decant.Content { return b.Content(s.Tex
 // authors.
 func (b *Builder) Document(l Layout) *Document {
 	b.Finish()
+	scripted := b.Scripted || scripted(b.Conv.Fixed.System)
 	for i := range b.Conv.Messages {
 		m := &b.Conv.Messages[i]
+		m.Scripted = m.Role == decant.RoleUser && (m.Scripted || scripted)
+		prompt := false // the next text is the prompt of a slash command
 		for k := range m.Blocks {
-			if blk := &m.Blocks[k]; blk.Author == "" {
+			blk := &m.Blocks[k]
+			if blk.Author == "" {
 				blk.Author = author(b.Conv.Agent, m.Role, blk)
 			}
+			if prompt && blk.Author == decant.AuthorUser && blk.Kind == decant.KindText {
+				blk.Author = decant.AuthorClient
+			}
+			prompt = k+1 < len(m.Blocks) && m.Role == decant.RoleUser && blk.Kind == decant.KindText &&
+				blk.MayHold("<command-message>") && typed.Prompts(b.Conv.Agent, blk.Text())
 		}
 	}
 	conv := b.Conv // so that the document does not keep the builder
