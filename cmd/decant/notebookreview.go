@@ -42,6 +42,9 @@ func (c *notebookReviewCmd) Run(s *streams) error {
 				return err
 			}
 		}
+		if !s.asks() {
+			s.note("Nothing was decided. Run decant notebook review at a terminal to answer.")
+		}
 		return nil
 	})
 }

@@ -108,7 +108,7 @@ func latest(run string) string {
 // noRun makes an error about a missing run an error of the input.
 func noRun(err error) error {
 	if errors.Is(err, triage.ErrNoRun) || errors.Is(err, triage.ErrUnknown) || errors.Is(err, store.ErrNotFound) {
-		return inputError{fmt.Errorf("%w (decant triage runs lists them)", err)}
+		return inputError{fmt.Errorf("%w (decant triage runs lists them; with --sandbox, name its --db FILE)", err)}
 	}
 	return err
 }

@@ -61,7 +61,7 @@ func (c *triageRunsCmd) list(ctx context.Context, s *streams, room *triageRoom) 
 		return writeJSON(s.out, all)
 	}
 	if len(all) == 0 {
-		s.note("no runs are kept here yet: decant triage run")
+		s.note("no runs are kept here yet: decant triage run. One with --sandbox is kept only where you name --db FILE")
 	}
 	for _, r := range all {
 		state := ""

@@ -382,6 +382,9 @@ func TestContext(t *testing.T) {
 	poured := false
 	for i := 0; i < 20 && !poured; i++ {
 		events(t, w.do(httpCall{method: "POST", path: path + "/messages", body: object(map[string]string{"text": fmt.Sprint("look ", i)})}), func(e arrived) bool {
+			if e.Window != 0 && e.Window != 60000 {
+				t.Errorf("an event of kind %s names a window of %d tokens", e.Kind, e.Window)
+			}
 			poured = poured || e.Kind == "pour" && e.Pour.After < e.Pour.Before
 			return true
 		})

@@ -61,17 +61,25 @@ func (h *contextAPI) getContext(w http.ResponseWriter, r *http.Request, tenant s
 	return nil
 }
 
+// within returns the window of a session whose model has one of so many tokens, 0: not known. The agent's may be smaller.
+func (rm *room) within(window int) int {
+	if rm.agent == nil {
+		return window
+	}
+	p, err := rm.agent.policy()
+	if err != nil || p.Trigger.Window == 0 {
+		return window
+	}
+	return min(p.Trigger.Window, cmp.Or(window, p.Trigger.Window))
+}
+
 // contextOf returns the context of a session.
 func (h *contextAPI) contextOf(ctx context.Context, rm *room) (*filling, error) {
 	out := &filling{Messages: len(rm.session.Messages()), Checkpoints: []checkpoint{}}
 	rm.mu.Lock()
 	out.Tokens, out.Window = rm.size, rm.window
 	rm.mu.Unlock()
-	if rm.agent != nil {
-		if p, err := rm.agent.policy(); err == nil && p.Trigger.Window > 0 {
-			out.Window = min(p.Trigger.Window, cmp.Or(out.Window, p.Trigger.Window))
-		}
-	}
+	out.Window = rm.within(out.Window)
 	k := rm.session.Conversation()
 	if k.ID == "" {
 		return out, nil

@@ -166,6 +166,9 @@ func (rm *room) leave(run *running) {
 // told tells everybody of an event of a run.
 func (rm *room) told(run *running, e *agent.Event, err error) {
 	out := event{Kind: string(e.Kind), Text: e.Text, Pour: e.Pour, Size: e.Size, Window: e.Window}
+	if e.Window > 0 {
+		out.Window = rm.within(e.Window)
+	}
 	if e.Call != nil {
 		out.Call = callOf(e.Call)
 		out.Call.Waiting = e.Kind == agent.EventApproval
