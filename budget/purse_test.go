@@ -24,7 +24,7 @@ func (c *clock) Now() time.Time       { return time.Unix(0, c.at.Load()).UTC() }
 func (c *clock) pass(d time.Duration) { c.at.Add(int64(d)) }
 
 // purse returns a purse on a store of its own.
-func purse(t *testing.T, log *slog.Logger) (*budget.Purse, *sqlite.DB, *clock) {
+func purse(t *testing.T, log *slog.Logger) (*budget.Purse, store.Store, *clock) {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{})
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 // A desk is a gateway whose keys are in a store.
 type desk struct {
 	*world
-	keys *sqlite.DB
+	keys store.Store
 	ring *keyring.Ring
 	now  *atomic.Int64 // Unix time in seconds
 }

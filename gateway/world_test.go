@@ -18,6 +18,7 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
+	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/testing/sandbox"
 	"github.com/decantdev/decant/testing/sandboxtest"
@@ -32,7 +33,7 @@ type world struct {
 	up      string // of the upstream
 	gateway *gateway.Gateway
 	engine  *engine.Engine
-	store   *sqlite.DB
+	store   store.Store
 	log     *record
 	client  *http.Client
 	server  *httptest.Server

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/provider"
+	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
 
@@ -66,7 +67,7 @@ func (d *desk) Results(_ context.Context, id string) (out []provider.BatchResult
 // A queueRoom opens the queue of one run, as often as processes do.
 type queueRoom struct {
 	*testing.T
-	db *sqlite.DB
+	db store.Store
 	*desk
 }
 

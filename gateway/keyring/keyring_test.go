@@ -19,7 +19,7 @@ import (
 	"github.com/decantdev/decant/store/sqlite"
 )
 
-func database(t *testing.T) *sqlite.DB {
+func database(t *testing.T) store.Store {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "d.db"), sqlite.Options{})
 	if err != nil {
@@ -30,7 +30,7 @@ func database(t *testing.T) *sqlite.DB {
 }
 
 // add stores a new key of a tenant and returns its text.
-func add(t *testing.T, db *sqlite.DB, tenant string, l store.Limits) (text, id string) {
+func add(t *testing.T, db store.Store, tenant string, l store.Limits) (text, id string) {
 	t.Helper()
 	text, k := keyring.Make(tenant)
 	k.Created, k.Limits = time.Unix(1, 0), l
@@ -40,7 +40,7 @@ func add(t *testing.T, db *sqlite.DB, tenant string, l store.Limits) (text, id s
 	return text, k.ID
 }
 
-func refresh(t *testing.T, r *keyring.Ring, db *sqlite.DB) {
+func refresh(t *testing.T, r *keyring.Ring, db store.Store) {
 	t.Helper()
 	if err := r.Refresh(t.Context(), db.TenantKeys); err != nil {
 		t.Fatal(err)

@@ -71,7 +71,7 @@ type world struct {
 	t       *testing.T
 	api     *sandbox.Server
 	url     string
-	db      *sqlite.DB
+	db      store.Store
 	engine  *engine.Engine
 	flusher *flush.Flusher
 	http    *http.Client

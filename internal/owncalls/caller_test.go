@@ -36,7 +36,7 @@ func (s says) Answer(context.Context, *sandbox.Prompt) (sandbox.Answer, error) {
 type world struct {
 	*owncalls.Caller
 	t       *testing.T
-	db      *sqlite.DB
+	db      store.Store
 	sandbox *sandbox.Server
 	now     atomic.Int64
 

@@ -133,7 +133,7 @@ func Rotate(ctx context.Context, path string, from, to KeyFunc) error {
 	if err != nil {
 		return fmt.Errorf("change the key of %s: %w", path, err)
 	}
-	db, err := Open(ctx, path, Options{Key: from})
+	db, err := openAs(ctx, path, Options{Key: from}, migrations)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,14 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
+// A Database is what Open returns, with what only tests ask of it.
+type Database = DB
+
+// OpenDatabase is Open.
+func OpenDatabase(ctx context.Context, path string, o Options) (*Database, error) {
+	return openAs(ctx, path, o, migrations)
+}
+
 // Pragma runs a statement on the write connection.
 func (db *DB) Pragma(t *testing.T, statement string) {
 	t.Helper()

@@ -54,7 +54,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// DB is a store in one SQLite file.
+// A DB is a store in one SQLite file.
 type DB struct {
 	connections
 	now func() time.Time
@@ -70,8 +70,12 @@ var _ store.Store = (*DB)(nil)
 // database, and store.ErrNewer for one of a later version. For an encrypted database without the right key it returns
 // store.ErrSealed or store.ErrWrongKey; for an unencrypted one with a key, store.ErrUnsealed. In these cases it has
 // changed nothing.
-func Open(ctx context.Context, path string, o Options) (*DB, error) {
-	return openAs(ctx, path, o, migrations)
+func Open(ctx context.Context, path string, o Options) (store.Store, error) {
+	db, err := openAs(ctx, path, o, migrations)
+	if err != nil {
+		return nil, err // and no store.Store that is nil in an interface that is not
+	}
+	return db, nil
 }
 
 // openAs is Open with the given migrations.

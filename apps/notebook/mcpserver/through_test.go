@@ -118,7 +118,7 @@ func TestAModelFetchesWhatWasPoured(t *testing.T) {
 }
 
 // through returns a gateway's store, its engine and the official client on it.
-func through(t *testing.T, window int) (*sqlite.DB, *engine.Engine, anthropic.Client) {
+func through(t *testing.T, window int) (store.Store, *engine.Engine, anthropic.Client) {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{})
 	if err != nil {
@@ -161,7 +161,7 @@ func params() anthropic.MessageNewParams {
 }
 
 // fetchedAgain returns how many originals the ledger says were fetched again.
-func fetchedAgain(t *testing.T, db *sqlite.DB) int {
+func fetchedAgain(t *testing.T, db store.Store) int {
 	t.Helper()
 	found, err := db.Conversations(t.Context(), store.Filter{})
 	if err != nil || len(found) != 1 {
