@@ -72,7 +72,7 @@ func (f *Flusher) Flush(ctx context.Context, o *engine.FlushRequest) error {
 	drafts, why := f.ask(ctx, o)
 	if why != nil {
 		done.By, done.Why = "facts", why
-		drafts = memory.FromFacts(fact.Extract(ctx, o.View.Messages))
+		drafts = FromFacts(fact.Extract(ctx, o.View.Messages))
 	}
 	done.Saved, err = f.save(ctx, o, drafts)
 	if errors.Is(err, store.ErrNotFound) {
@@ -103,7 +103,7 @@ var (
 )
 
 // ask has the conversation's model say what to save.
-func (f *Flusher) ask(ctx context.Context, o *engine.FlushRequest) ([]memory.Draft, error) {
+func (f *Flusher) ask(ctx context.Context, o *engine.FlushRequest) ([]Draft, error) {
 	d, ok := o.Dialect.(dialect.Continuer)
 	switch {
 	case f.opts.Asker == nil || !ok:
@@ -129,12 +129,12 @@ func (f *Flusher) ask(ctx context.Context, o *engine.FlushRequest) ([]memory.Dra
 }
 
 // save adds drafts to the memory of the conversation's project, or to its own where no project is known.
-func (f *Flusher) save(ctx context.Context, o *engine.FlushRequest, drafts []memory.Draft) (int, error) {
+func (f *Flusher) save(ctx context.Context, o *engine.FlushRequest, drafts []Draft) (int, error) {
 	scope := memory.Scope{Level: memory.Project, Name: o.Project}
 	if o.Project == "" {
 		scope = memory.Scope{Level: memory.Conversation, Name: o.Conversation.ID}
 	}
-	origin := memory.Origin{
+	origin := Origin{
 		Scope: scope, Time: f.opts.Now().UTC(),
 		Source: memory.Source{Conversation: o.Conversation.ID, From: first(o), To: last(o)},
 		ID:     func() (string, error) { return memory.NewID(rand.Reader) },

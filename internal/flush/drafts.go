@@ -1,4 +1,4 @@
-package memory
+package flush
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/memory"
 )
 
 // SilentToken is what a model answers when it has saved what it wants to save. It counts as a whole line and in this
@@ -27,6 +29,12 @@ const ToolPrompt = "Pre-compaction memory flush. The session is near its context
 	"Include user preferences, decisions, key facts, and anything that should persist. " +
 	"Reply with SILENT after saving, or SILENT if nothing needs saving."
 
+// MaxSaves is how many items one answer, or one extraction, saves at most.
+const MaxSaves = 20
+
+// anywhere is the scope of a text that is only looked at.
+var anywhere = memory.Scope{Level: memory.User}
+
 // mostAnswer is how many bytes of an answer are read.
 const mostAnswer = 1 << 20
 
@@ -34,7 +42,7 @@ const mostAnswer = 1 << 20
 // it ends with a silent token, SilentToken or another line. What is not a line to save is ignored, and all that follows
 // the token. Credentials are masked; a line with nothing else is not saved.
 func Parse(answer, token string) (saves []string, silent bool) {
-	for line := range strings.Lines(masked(answer, mostAnswer)) { // also credentials of several lines are masked
+	for line := range strings.Lines(secret.MaskVisible(answer, mostAnswer)) { // also credentials of several lines are masked
 		line = strings.TrimSpace(line)
 		if line == token {
 			return saves, true
@@ -44,8 +52,8 @@ func Parse(answer, token string) (saves []string, silent bool) {
 		if !ok || len(saves) == MaxSaves {
 			continue
 		}
-		if text, err := clean(line); err == nil {
-			saves = append(saves, text)
+		if it, err := memory.New("", memory.KindMemory, anywhere, line, memory.Source{}, time.Time{}); err == nil {
+			saves = append(saves, it.Text)
 		}
 	}
 	return saves, false
@@ -53,7 +61,7 @@ func Parse(answer, token string) (saves []string, silent bool) {
 
 // A Draft is what may become an item.
 type Draft struct {
-	Kind     Kind
+	Kind     memory.Kind
 	Text     string
 	From, To int    // messages; 0: those of the Origin
 	Corrects string // id of the item that it takes the place of; empty: none
@@ -64,7 +72,7 @@ func Drafts(texts []string) []Draft {
 	texts = texts[:min(MaxSaves, len(texts))]
 	out := make([]Draft, len(texts))
 	for i, t := range texts {
-		out[i] = Draft{Kind: KindMemory, Text: t}
+		out[i] = Draft{Kind: memory.KindMemory, Text: t}
 	}
 	return out
 }
@@ -76,7 +84,7 @@ func FromFacts(facts []decant.Fact) (out []Draft) {
 		f := &facts[i]
 		told := f.Kind == decant.FactInstruction && f.Author == decant.AuthorUser
 		if len(out) < MaxSaves && (told || f.Kind == decant.FactDecision) {
-			out = append(out, Draft{Kind: KindMemory, Text: f.Text, From: f.Message, To: f.Message})
+			out = append(out, Draft{Kind: memory.KindMemory, Text: f.Text, From: f.Message, To: f.Message})
 		}
 	}
 	return out
@@ -84,14 +92,14 @@ func FromFacts(facts []decant.Fact) (out []Draft) {
 
 // An Origin is what the items of one flush have in common.
 type Origin struct {
-	Scope  Scope
-	Source Source
+	Scope  memory.Scope
+	Source memory.Source
 	Time   time.Time
 	ID     func() (string, error) // makes ids, see NewID
 }
 
 // Items returns items of the drafts. Those that say nothing, or nothing but credentials, are left out.
-func (o *Origin) Items(drafts []Draft) (out []Item, err error) {
+func (o *Origin) Items(drafts []Draft) (out []memory.Item, err error) {
 	for _, d := range drafts {
 		from := o.Source
 		if d.From > 0 {
@@ -101,8 +109,8 @@ func (o *Origin) Items(drafts []Draft) (out []Item, err error) {
 		if err != nil {
 			return nil, err
 		}
-		it, err := New(id, d.Kind, o.Scope, d.Text, from, o.Time)
-		if errors.Is(err, ErrEmpty) || errors.Is(err, ErrSecret) {
+		it, err := memory.New(id, d.Kind, o.Scope, d.Text, from, o.Time)
+		if errors.Is(err, memory.ErrEmpty) || errors.Is(err, memory.ErrSecret) {
 			continue
 		}
 		if err != nil {
