@@ -37,7 +37,7 @@ func NewAllowance(b Budget) *Allowance { return &Allowance{budget: b} }
 
 // share returns how much of the budget an amount is.
 func (b Budget) share(a budget.Amount) float64 {
-	return (&budget.Budget{Tokens: b.Tokens, USD: b.USD}).Share(a)
+	return a.Of(&budget.Budget{Tokens: b.Tokens, USD: b.USD})
 }
 
 // take takes more, or less where it is negative, unless the budget has no room for it.

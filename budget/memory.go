@@ -29,7 +29,7 @@ type memory struct {
 // scopes yields those that a reservation counts in. One that begins a conversation counts in none of its own.
 func (r *Reservation) scopes(yield func(scope) bool) {
 	for _, per := range pers {
-		s := (&Budget{Per: per}).scope(r)
+		s := scopeOf(&Budget{Per: per}, r)
 		if !s.begins() && !yield(s) {
 			return
 		}
@@ -54,7 +54,7 @@ func (m *memory) reserved(b *Budget, r *Reservation, now time.Time) Amount {
 	if now.Sub(m.swept) > time.Minute || now.Before(m.swept) {
 		m.sweep(now)
 	}
-	return m.under[b.scope(r)]
+	return m.under[scopeOf(b, r)]
 }
 
 // sweep ends the reservations whose requests were never finished. The memory is locked.

@@ -26,18 +26,10 @@ type Purse struct {
 	memory memory
 }
 
-// NewPurse returns a purse. log gets a warning once, of each day, month, tenant or conversation, that most of a budget
+// New returns a purse. log gets a warning once, of each day, month, tenant or conversation, that most of a budget
 // is spent, and an error of sums that could not be read.
-func NewPurse(s Store, now func() time.Time, log *slog.Logger) *Purse {
+func New(s Store, now func() time.Time, log *slog.Logger) *Purse {
 	return &Purse{store: s, now: now, log: log}
-}
-
-// A Warning says that most of a budget is spent.
-type Warning struct {
-	Budget       Budget
-	Tenant       string
-	Conversation string  // id, where the budget is per conversation and it is stored
-	Share        float64 // that is spent, with what is held back for requests under way
 }
 
 // A Reservation is what one request may cost at most. It must not change once it is held.
@@ -73,13 +65,13 @@ func (p *Purse) Hold(ctx context.Context, r *Reservation) (ended <-chan struct{}
 	defer p.memory.mu.Unlock()
 	for i := range r.Budgets {
 		b, sum := &r.Budgets[i], sums[i]
-		p.warn(b, r, b.Share(sum))
+		p.warn(b, r, sum.Of(b))
 		all := sum.Plus(p.memory.reserved(b, r, p.now())).Plus(r.Most)
-		if b.Share(all) <= 1 {
+		if all.Of(b) <= 1 {
 			continue
 		}
 		over := &Error{*b, all.Tokens, all.Money.USD(), i >= len(r.Budgets)-r.Own}
-		if b.Share(sum.Plus(r.Most)) > 1 {
+		if sum.Plus(r.Most).Of(b) > 1 {
 			return nil, over
 		}
 		return p.memory.next(), over
@@ -105,7 +97,7 @@ func (p *Purse) holdPlenty(r *Reservation) bool {
 func (p *Purse) ample(r *Reservation, now time.Time, beside func(*Budget) Amount) bool {
 	for i := range r.Budgets {
 		b := &r.Budgets[i]
-		if sum, ok := p.memory.recent(b.scope(r), now); !ok || b.Share(sum.Plus(beside(b)).Plus(r.Most)) >= plenty {
+		if sum, ok := p.memory.recent(scopeOf(b, r), now); !ok || sum.Plus(beside(b)).Plus(r.Most).Of(b) >= plenty {
 			return false
 		}
 	}
@@ -123,7 +115,7 @@ func (p *Purse) Tight(ctx context.Context, r *Reservation) bool {
 	}
 	sums, _ := p.spent(ctx, r)
 	for i := range sums {
-		if r.Budgets[i].Share(sums[i].Plus(r.Most)) >= act {
+		if sums[i].Plus(r.Most).Of(&r.Budgets[i]) >= act {
 			return true
 		}
 	}

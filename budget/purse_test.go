@@ -33,7 +33,7 @@ func purse(t *testing.T, log *slog.Logger) (*budget.Purse, store.Store, *clock) 
 	t.Cleanup(func() { db.Close() })
 	c := &clock{}
 	c.at.Store(time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC).UnixNano())
-	return budget.NewPurse(db, c.Now, log), db, c
+	return budget.New(db, c.Now, log), db, c
 }
 
 func ask(tokens int, bs ...budget.Budget) *budget.Reservation {
@@ -43,7 +43,7 @@ func ask(tokens int, bs ...budget.Budget) *budget.Reservation {
 // Requests side by side cannot overrun a budget together, whatever order they come in; each that ends makes room for
 // another.
 func TestRequestsSideBySideCannotOverrunABudget(t *testing.T) {
-	p := budget.NewPurse(&sum{}, new(clock).Now, slog.New(slog.DiscardHandler))
+	p := budget.New(&sum{}, new(clock).Now, slog.New(slog.DiscardHandler))
 	day := budget.Budget{Per: "day", Tokens: 1000}
 	var held, most atomic.Int64
 	var work sync.WaitGroup
@@ -135,7 +135,7 @@ func TestAForgottenReservationEnds(t *testing.T) {
 func TestASumThatCannotBeReadIsTheOneBefore(t *testing.T) {
 	db := &sum{}
 	now := &clock{}
-	p := budget.NewPurse(db, now.Now, slog.New(slog.DiscardHandler))
+	p := budget.New(db, now.Now, slog.New(slog.DiscardHandler))
 	b := budget.Budget{Per: "tenant", Tokens: 1000}
 	db.Tokens = 990
 	if _, err := p.Hold(t.Context(), ask(100, b)); err == nil {

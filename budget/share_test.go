@@ -30,7 +30,7 @@ func TestTheTighterLimitCounts(t *testing.T) {
 		"dollars and no tokens":   {budget.Budget{Tokens: 1000, USD: 2}, budget.Amount{Money: 3 * dollar}, 1.5},
 		"nothing":                 {budget.Budget{Tokens: 1000, USD: 2}, budget.Amount{}, 0},
 	} {
-		if got := c.b.Share(c.a); got != c.want {
+		if got := c.a.Of(&c.b); got != c.want {
 			t.Errorf("%s: share %g, want %g", name, got, c.want)
 		}
 	}
@@ -38,7 +38,7 @@ func TestTheTighterLimitCounts(t *testing.T) {
 
 // A request is refused by the limit that it exceeds, and the refusal names that one.
 func TestARequestIsRefusedByEitherLimit(t *testing.T) {
-	p := budget.NewPurse(&sum{}, new(clock).Now, slog.New(slog.DiscardHandler))
+	p := budget.New(&sum{}, new(clock).Now, slog.New(slog.DiscardHandler))
 	for _, c := range []struct {
 		most budget.Amount
 		want string // what the refusal says it could come to, empty: it is held

@@ -18,7 +18,7 @@ func (p *Purse) spent(ctx context.Context, r *Reservation) ([]Amount, error) {
 	sums := make([]Amount, len(r.Budgets))
 	for i := range sums {
 		b := &r.Budgets[i]
-		begun := p.memory.look(b.scope(r))
+		begun := p.memory.look(scopeOf(b, r))
 		sum, err := p.spentPer(ctx, b.Per, r)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("read what was spent: %w", err))

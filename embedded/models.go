@@ -41,7 +41,7 @@ func (o *Options) ask(e *engine.Options, s store.Store) error {
 		if log == nil {
 			log = slog.New(slog.DiscardHandler)
 		}
-		e.Models.Purse = budget.NewPurse(s, now, log)
+		e.Models.Purse = budget.New(s, now, log)
 	}
 	caller, err := owncalls.NewCaller(owncalls.Options{
 		Account: o.Account, Purse: e.Models.Purse, Budgets: e.Budgets, Of: o.Budgets, Ledger: s, Catalog: e.Catalog, Logger: e.Logger, Now: e.Now,

@@ -156,7 +156,7 @@ func New(s Store, o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		store: s, opts: o, log: o.Logger, seed: maphash.MakeSeed(),
-		purse:     cmp.Or(o.Models.Purse, budget.NewPurse(s, o.Now, o.Logger)),
+		purse:     cmp.Or(o.Models.Purse, budget.New(s, o.Now, o.Logger)),
 		deadlines: plan.Deadlines{Least: o.Timeouts.Optional, Most: o.Timeouts.Required},
 	}
 	if o.Adds.Markers {

@@ -10,7 +10,7 @@ import (
 	"syscall"
 
 	"github.com/decantdev/decant/internal/dialect"
-	"github.com/decantdev/decant/transport"
+	"github.com/decantdev/decant/internal/secret"
 )
 
 // statusLeft is the status under which a request counts whose client did not wait for the answer.
@@ -35,7 +35,7 @@ func (g *Gateway) refuseFailed(w http.ResponseWriter, r *http.Request, err error
 		return
 	}
 	text := "decant: no answer from the upstream: " + reason(err)
-	w.Header().Set(faultHeader, transport.OneLine(text))
+	w.Header().Set(faultHeader, secret.OneLine(text))
 	write(w, http.StatusBadGateway, v.api.Refuse(dialect.Failed, text))
 }
 

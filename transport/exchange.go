@@ -12,6 +12,7 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/secret"
 )
 
 // An exchange is one request for messages, or for their size, with its answers.
@@ -241,7 +242,7 @@ func (x *exchange) label(res *http.Response, p *engine.Prepared) {
 		res.Header.Set("X-Decant-Conversation", p.Conversation)
 	}
 	if p.Fault != nil {
-		res.Header.Set(faultHeader, OneLine(p.Fault.Error()))
+		res.Header.Set(faultHeader, secret.OneLine(p.Fault.Error()))
 	}
 	if cp := p.Report.Poor(); cp != nil {
 		res.Header.Set(recordHeader, fmt.Sprintf("poor; checkpoint=%d; score=%.2f", cp.Number, cp.Score))

@@ -115,7 +115,7 @@ func (o *ownCalls) into(e *engine.Options, db engine.Store) error {
 	if o == nil {
 		return nil
 	}
-	e.Models.Purse = budget.NewPurse(db, time.Now, o.log)
+	e.Models.Purse = budget.New(db, time.Now, o.log)
 	caller, err := owncalls.NewCaller(o.options(e, db))
 	if err != nil {
 		return err

@@ -89,7 +89,9 @@ func presetOf(c *config.Config, name string) (*preset.Preset, error) {
 	if err != nil || c.Flush == "" {
 		return p, err
 	}
-	return p.WithFlush(c.Flush == "on"), nil
+	out := *p
+	out.Flush.On = c.Flush == "on"
+	return &out, nil
 }
 
 // presetAt returns a preset at a level of early pours; an empty level means its own.

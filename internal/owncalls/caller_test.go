@@ -309,7 +309,7 @@ func TestBudgetsHoldForOwnCalls(t *testing.T) {
 	for name, of := range map[string]bool{"of all": false, "of a tenant": true} {
 		limit := budget.Budget{Per: "day", Tokens: 1000}
 		w := newWorld(t, func(w *world, o *owncalls.Options) {
-			o.Purse, o.Cap.Calls = budget.NewPurse(w.db, o.Now, slog.New(slog.DiscardHandler)), -1
+			o.Purse, o.Cap.Calls = budget.New(w.db, o.Now, slog.New(slog.DiscardHandler)), -1
 			if of {
 				o.Of = func(string) []budget.Budget { return []budget.Budget{limit} }
 			} else {

@@ -23,3 +23,14 @@ func MaskVisible(text string, most int) string {
 func unseen(r rune) bool {
 	return r >= 0xad && unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
+
+// OneLine returns s in a form for headers and logs: without unprintable characters and without credentials.
+func OneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return ' '
+		}
+		return r
+	}, Mask(s))
+	return s[:min(len(s), 300)]
+}
