@@ -8,6 +8,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/match"
 	"github.com/decantdev/decant/engine/internal/plan"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
@@ -101,7 +102,7 @@ type incoming struct {
 	start  match.Start
 	prompt *match.Prompt
 	writer provider.Summarizer // of records, nil where nothing of ours is sent
-	asker  provider.Asker      // for summaries of the provider's, nil where nothing of ours is sent
+	asker  owncalls.Asker      // for summaries of the provider's, nil where nothing of ours is sent
 	focus  string              // see plan.Input
 	marks  *plan.AddedMarkers  // cache markers of ours, nil where none are for us to add
 }

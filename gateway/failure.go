@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/modelhttp"
 	"github.com/decantdev/decant/internal/secret"
 )
 
@@ -46,8 +47,8 @@ func reason(err error) string {
 	var certificate *tls.CertificateVerificationError
 	var network net.Error
 	switch {
-	case errors.Is(err, ErrDestination):
-		return ErrDestination.Error()
+	case errors.Is(err, modelhttp.ErrDestination):
+		return modelhttp.ErrDestination.Error()
 	case errors.As(err, &name):
 		return "its name cannot be resolved"
 	case errors.As(err, &certificate):

@@ -18,6 +18,7 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
+	"github.com/decantdev/decant/internal/modelhttp"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/testing/sandbox"
@@ -67,7 +68,7 @@ func worldAt(t testing.TB, upstream string, o gateway.Options, eo engine.Options
 	if o.Upstream, err = url.Parse(upstream); err != nil {
 		t.Fatal(err)
 	}
-	out, err := gateway.NewOutbound(gateway.OutboundOptions{Allow: []*url.URL{o.Upstream}})
+	out, err := modelhttp.NewOutbound(modelhttp.OutboundOptions{Allow: []*url.URL{o.Upstream}})
 	if err != nil {
 		t.Fatal(err)
 	}

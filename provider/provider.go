@@ -1,6 +1,6 @@
-// Package provider asks models on Decant's own account: for records, for what is worth remembering, for sizes.
+// Package provider asks models: a [Client] for one answer, a [Speaker] for the next one of a conversation with tools.
 //
-// A Client speaks one API; packages anthropic and openai have one each. Nothing that is asked for here becomes part of a
+// Each speaks one API; packages anthropic and openai have one each. Nothing that is asked for here becomes part of a
 // conversation, and no credential is stored, logged or part of an identity.
 package provider
 

@@ -1,5 +1,5 @@
 // Package summarize writes records by asking a model. A [Summarizer] is a [provider.Summarizer] that asks through a
-// [provider.Asker].
+// [owncalls.Asker].
 //
 // What is asked depends on what fits (sizes.go): the whole stretch in one call; else a call for each part of it, in whole
 // rounds, whose answers are merged; and where calls for some parts fail, what the others say, with the gaps named. Where

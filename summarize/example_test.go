@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/summarize"
@@ -16,8 +17,8 @@ import (
 // asker makes own calls with one client. A program that serves others limits and books them here.
 type asker struct{ client provider.Client }
 
-// Ask implements provider.Asker.
-func (a asker) Ask(ctx context.Context, _ provider.Cause, r *provider.Request) (*provider.Answer, error) {
+// Ask implements owncalls.Asker.
+func (a asker) Ask(ctx context.Context, _ owncalls.Cause, r *provider.Request) (*provider.Answer, error) {
 	return a.client.Ask(ctx, r)
 }
 

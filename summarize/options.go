@@ -10,14 +10,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/internal/secret"
-	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/token"
 )
 
 // Options say whom a [Summarizer] asks. Asker must be set.
 type Options struct {
-	Asker provider.Asker
+	Asker owncalls.Asker
 
 	// Model returns the id of the model that is asked about a conversation which is held with another; empty: none is. What
 	// the preset names is an id, a class of models, "off", or nothing (preset.Summary). Nil is [Cheapest] of the catalogue.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/summarize"
 	"github.com/decantdev/decant/token"
@@ -28,7 +29,7 @@ func small(t *testing.T, window int) *token.Catalog {
 	return c
 }
 
-func smallWriter(t *testing.T, a provider.Asker, window int) *summarize.Summarizer {
+func smallWriter(t *testing.T, a owncalls.Asker, window int) *summarize.Summarizer {
 	t.Helper()
 	s, err := summarize.New(summarize.Options{Asker: a, Catalog: small(t, window), Model: summarize.Always("small")})
 	if err != nil {
@@ -180,7 +181,7 @@ func TestAPartThatFailsIsNamed(t *testing.T) {
 		text string
 		why  string
 	}{
-		{"Error", provider.ErrResting, "", "the model could not be asked"},
+		{"Error", owncalls.ErrResting, "", "the model could not be asked"},
 		{"Refused", nil, "I'm sorry, I can't help with that.", "the model wrote nothing usable"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -211,8 +212,8 @@ func TestAPartThatFailsIsNamed(t *testing.T) {
 
 // Where all parts fail, that is the error; where the client leaves, it is that.
 func TestNoPart(t *testing.T) {
-	a := answers(func(int, *provider.Request) (string, error) { return "", provider.ErrResting })
-	if _, err := smallWriter(t, a, 24_000).Summarize(t.Context(), input(long(60))); !errors.Is(err, provider.ErrResting) {
+	a := answers(func(int, *provider.Request) (string, error) { return "", owncalls.ErrResting })
+	if _, err := smallWriter(t, a, 24_000).Summarize(t.Context(), input(long(60))); !errors.Is(err, owncalls.ErrResting) {
 		t.Errorf("error %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

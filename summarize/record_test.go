@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
@@ -27,7 +28,7 @@ func TestTheRecordNamesGaps(t *testing.T) {
 	}
 	a := answers(func(_ int, r *provider.Request) (string, error) {
 		if strings.Contains(r.Prompt, "which are part 2 of") {
-			return "", provider.ErrResting
+			return "", owncalls.ErrResting
 		}
 		return honest(r), nil
 	})

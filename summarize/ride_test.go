@@ -9,6 +9,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/summarize"
 )
@@ -49,7 +50,7 @@ m2 Order ORD_0 was sent.
 # Open
 m3 The user asks for order ORD_1.`
 
-func riding(t *testing.T, a provider.Asker, choice string) (provider.Summary, error) {
+func riding(t *testing.T, a owncalls.Asker, choice string) (provider.Summary, error) {
 	t.Helper()
 	s, err := summarize.New(summarize.Options{Asker: a, Model: summarize.Always(choice)})
 	if err != nil {

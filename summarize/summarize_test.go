@@ -12,6 +12,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/fact"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
@@ -25,10 +26,10 @@ type script struct {
 
 	mu     sync.Mutex
 	asked  []provider.Request
-	causes []provider.Cause
+	causes []owncalls.Cause
 }
 
-func (s *script) Ask(ctx context.Context, c provider.Cause, r *provider.Request) (*provider.Answer, error) {
+func (s *script) Ask(ctx context.Context, c owncalls.Cause, r *provider.Request) (*provider.Answer, error) {
 	s.mu.Lock()
 	n := len(s.asked)
 	s.asked, s.causes = append(s.asked, *r), append(s.causes, c)
@@ -105,7 +106,7 @@ var catalog = sync.OnceValue(func() *token.Catalog {
 	return c
 })
 
-func writer(t *testing.T, a provider.Asker) *summarize.Summarizer {
+func writer(t *testing.T, a owncalls.Asker) *summarize.Summarizer {
 	t.Helper()
 	s, err := summarize.New(summarize.Options{Asker: a, Model: summarize.Always("claude-haiku-4-5")})
 	if err != nil {
@@ -131,7 +132,7 @@ func TestOneCall(t *testing.T) {
 	if r.Model != "claude-haiku-4-5" || !r.Cool || r.MaxTokens != 3000 || r.Body != nil {
 		t.Errorf("request %s, cool %v, %d tokens", r.Model, r.Cool, r.MaxTokens)
 	}
-	if c := a.causes[0]; c.Purpose != provider.ForRecord || c.Conversation.ID != "c" || c.Upstream != "https://api.example.com" {
+	if c := a.causes[0]; c.Purpose != owncalls.ForRecord || c.Conversation.ID != "c" || c.Upstream != "https://api.example.com" {
 		t.Errorf("cause %+v", c)
 	}
 	for _, want := range []string{"8443", "# Decisions", "m5 We decided", "https://deploy.example.com/v2/apps"} {
@@ -334,7 +335,7 @@ func TestDeadlines(t *testing.T) {
 
 // An error of the Asker is handed on, and nothing is asked again: the Caller has tried what is worth it.
 func TestErrorsAreHandedOn(t *testing.T) {
-	for _, want := range []error{provider.ErrResting, provider.ErrNoCredential, provider.ErrRefused} {
+	for _, want := range []error{owncalls.ErrResting, owncalls.ErrNoCredential, provider.ErrRefused} {
 		a := &script{answer: func(context.Context, int, *provider.Request) (*provider.Answer, error) {
 			return nil, fmt.Errorf("call: %w", want)
 		}}

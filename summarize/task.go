@@ -11,6 +11,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/dialect/anthropic"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/internal/summary"
 	"github.com/decantdev/decant/provider"
@@ -253,7 +254,7 @@ func (t *task) ask(ctx context.Context, r *provider.Request) (*provider.Answer, 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	cause := provider.Cause{Conversation: t.in.Conversation, Upstream: t.in.Upstream, Purpose: provider.ForRecord}
+	cause := owncalls.Cause{Conversation: t.in.Conversation, Upstream: t.in.Upstream, Purpose: owncalls.ForRecord}
 	a, err := t.opts.Asker.Ask(ctx, cause, r)
 	if err == nil && a == nil {
 		err = errors.New("there is no answer")

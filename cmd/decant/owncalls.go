@@ -15,6 +15,7 @@ import (
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/notice"
 	"github.com/decantdev/decant/internal/owncalls"
+	"github.com/decantdev/decant/internal/purse"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
@@ -115,7 +116,7 @@ func (o *ownCalls) into(e *engine.Options, db engine.Store) error {
 	if o == nil {
 		return nil
 	}
-	e.Models.Purse = budget.New(db, time.Now, o.log)
+	e.Models.Purse = purse.New(db, time.Now, o.log)
 	caller, err := owncalls.NewCaller(o.options(e, db))
 	if err != nil {
 		return err

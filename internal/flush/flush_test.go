@@ -122,7 +122,7 @@ func (w *world) count(_ *http.Request, p *engine.Prepared, _ engine.Response) {
 }
 
 // caller returns a real caller with the credential of the client: there alone the prompt is in the cache.
-func (w *world) caller() provider.Asker {
+func (w *world) caller() owncalls.Asker {
 	client, err := anthropic.New(anthropic.Options{Base: w.url, Credential: provider.Key("x-api-key", "client-key")})
 	if err != nil {
 		w.t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/provider"
 )
@@ -21,7 +20,7 @@ type form struct {
 }
 
 // formOf returns the form of a conversation: by its own tool if it declares one, else by lines.
-func formOf(o *engine.FlushRequest) form {
+func formOf(o *Request) form {
 	p := o.Preset.Flush
 	f := form{prompt: p.Prompt, silent: cmp.Or(p.Token, SilentToken)}
 	f.tool = slices.ContainsFunc(o.View.Fixed.Tools, func(t decant.Tool) bool { return t.Name == saveTool })

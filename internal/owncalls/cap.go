@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 )
 
@@ -103,7 +102,7 @@ func (m *meter) count(tenant string, most store.Money, spare bool) (*entry, erro
 	}
 	c.forget(now)
 	if now.Before(c.rest) {
-		return nil, fmt.Errorf("%w: none until %s", provider.ErrResting, c.rest.UTC().Format("15:04 UTC"))
+		return nil, fmt.Errorf("%w: none until %s", ErrResting, c.rest.UTC().Format("15:04 UTC"))
 	}
 	limits := m.cap
 	if spare {
@@ -113,7 +112,7 @@ func (m *meter) count(tenant string, most store.Money, spare bool) (*entry, erro
 		if len(c.calls) > 0 && !spare { // it is not this one alone
 			c.rest = now.Add(m.cap.Rest)
 		}
-		return nil, fmt.Errorf("%w of %s", provider.ErrResting, why)
+		return nil, fmt.Errorf("%w of %s", ErrResting, why)
 	}
 	e := &entry{now, most}
 	c.calls = append(c.calls, e)

@@ -22,6 +22,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/internal/lookup"
+	"github.com/decantdev/decant/internal/modelhttp"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/testing/sandbox"
@@ -136,7 +137,7 @@ func through(t *testing.T, window int) (store.Store, *engine.Engine, anthropic.C
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := gateway.NewOutbound(gateway.OutboundOptions{Allow: []*url.URL{at}})
+	out, err := modelhttp.NewOutbound(modelhttp.OutboundOptions{Allow: []*url.URL{at}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package gateway_test
+package modelhttp_test
 
 import (
 	"encoding/pem"
@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decantdev/decant/gateway"
+	"github.com/decantdev/decant/internal/modelhttp"
 )
 
 func parse(t *testing.T, s string) *url.URL {
@@ -22,9 +22,9 @@ func parse(t *testing.T, s string) *url.URL {
 	return u
 }
 
-func outbound(t *testing.T, o gateway.OutboundOptions) *http.Client {
+func outbound(t *testing.T, o modelhttp.OutboundOptions) *http.Client {
 	t.Helper()
-	out, err := gateway.NewOutbound(o)
+	out, err := modelhttp.NewOutbound(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,14 +53,14 @@ func TestOutboundReachesTheListOnly(t *testing.T) {
 		io.WriteString(w, "here")
 	}))
 	defer up.Close()
-	c := outbound(t, gateway.OutboundOptions{Allow: []*url.URL{parse(t, up.URL+"/base")}})
+	c := outbound(t, modelhttp.OutboundOptions{Allow: []*url.URL{parse(t, up.URL+"/base")}})
 	if got, err := fetch(c, up.URL+"/anything"); got != "here" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 	for _, u := range []string{
 		other.URL, up.URL + "/away", strings.Replace(up.URL, "http:", "https:", 1), strings.Replace(up.URL, "127.0.0.1", "127.0.0.2", 1), "http://169.254.169.254/latest/meta-data",
 	} {
-		if _, err := fetch(c, u); !errors.Is(err, gateway.ErrDestination) {
+		if _, err := fetch(c, u); !errors.Is(err, modelhttp.ErrDestination) {
 			t.Errorf("%s: %v, want ErrDestination", u, err)
 		}
 	}
@@ -74,17 +74,17 @@ func TestOutboundGoesThroughTheProxy(t *testing.T) {
 	}))
 	defer proxy.Close()
 	through := func(*http.Request) (*url.URL, error) { return parse(t, proxy.URL), nil }
-	c := outbound(t, gateway.OutboundOptions{Allow: []*url.URL{parse(t, "http://api.example")}, Proxy: through})
+	c := outbound(t, modelhttp.OutboundOptions{Allow: []*url.URL{parse(t, "http://api.example")}, Proxy: through})
 	if got, err := fetch(c, "http://api.example/v1/models"); got != "by proxy" || err != nil {
 		t.Fatalf("%q, %v", got, err)
 	}
 	if got := <-asked; got != "http://api.example/v1/models" {
 		t.Errorf("the proxy was asked for %s", got)
 	}
-	if _, err := fetch(c, "http://elsewhere.example/"); !errors.Is(err, gateway.ErrDestination) {
+	if _, err := fetch(c, "http://elsewhere.example/"); !errors.Is(err, modelhttp.ErrDestination) {
 		t.Errorf("%v, want ErrDestination also where a proxy would go", err)
 	}
-	if _, err := fetch(c, proxy.URL); !errors.Is(err, gateway.ErrDestination) {
+	if _, err := fetch(c, proxy.URL); !errors.Is(err, modelhttp.ErrDestination) {
 		t.Errorf("%v: the proxy is not a destination", err)
 	}
 }
@@ -94,11 +94,11 @@ func TestOutboundTrustsAuthoritiesOfItsOwn(t *testing.T) {
 	defer up.Close()
 	up.Config.ErrorLog = nil
 	allow := []*url.URL{parse(t, up.URL)}
-	if _, err := fetch(outbound(t, gateway.OutboundOptions{Allow: allow}), up.URL); err == nil {
+	if _, err := fetch(outbound(t, modelhttp.OutboundOptions{Allow: allow}), up.URL); err == nil {
 		t.Error("a certificate of nobody's was accepted")
 	}
 	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: up.Certificate().Raw})
-	if got, err := fetch(outbound(t, gateway.OutboundOptions{Allow: allow, CA: [][]byte{cert}}), up.URL); got != "secure" || err != nil {
+	if got, err := fetch(outbound(t, modelhttp.OutboundOptions{Allow: allow, CA: [][]byte{cert}}), up.URL); got != "secure" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -1,6 +1,9 @@
-package budget
+package purse
 
-import "github.com/decantdev/decant/store"
+import (
+	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/store"
+)
 
 // pers are what budgets may be for.
 var pers = [...]string{"conversation", "tenant", "month", "day"}
@@ -26,7 +29,7 @@ func (a Amount) Minus(b Amount) Amount { return Amount{a.Tokens - b.Tokens, a.Mo
 
 // Of returns how much of a budget the amount is, 1 for all of it: the larger of the shares of tokens and of dollars. It is 0 where neither
 // is limited.
-func (a Amount) Of(b *Budget) float64 {
+func (a Amount) Of(b *budget.Budget) float64 {
 	out := 0.0
 	if b.Tokens > 0 {
 		out = float64(a.Tokens) / float64(b.Tokens)
@@ -41,7 +44,7 @@ func (a Amount) Of(b *Budget) float64 {
 type scope struct{ per, tenant, conversation string }
 
 // scopeOf returns what a budget counts for when a request falls under it.
-func scopeOf(b *Budget, r *Reservation) scope {
+func scopeOf(b *budget.Budget, r *Reservation) scope {
 	if b.Per != "conversation" {
 		return scope{b.Per, r.Tenant, ""}
 	}

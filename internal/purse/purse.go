@@ -1,4 +1,4 @@
-package budget
+package purse
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/store"
 )
 
@@ -18,7 +19,7 @@ type Store interface {
 // A Purse holds requests against their budgets. It is safe for concurrent use.
 type Purse struct {
 	// Tell gets each warning that is logged. It must return at once and not change once the purse is used. May be nil.
-	Tell func(Warning)
+	Tell func(budget.Warning)
 
 	store  Store
 	now    func() time.Time
@@ -37,8 +38,8 @@ type Reservation struct {
 	Tenant       string
 	Conversation string // id, empty when it is not stored yet
 	Most         Amount
-	Budgets      []Budget // that the request falls under
-	Own          int      // how many of Budgets, at their end, came with the request
+	Budgets      []budget.Budget // that the request falls under
+	Own          int             // how many of Budgets, at their end, came with the request
 
 	until time.Time
 }
@@ -70,7 +71,7 @@ func (p *Purse) Hold(ctx context.Context, r *Reservation) (ended <-chan struct{}
 		if all.Of(b) <= 1 {
 			continue
 		}
-		over := &Error{*b, all.Tokens, all.Money.USD(), i >= len(r.Budgets)-r.Own}
+		over := &budget.Error{Budget: *b, Tokens: all.Tokens, USD: all.Money.USD(), Own: i >= len(r.Budgets)-r.Own}
 		if sum.Plus(r.Most).Of(b) > 1 {
 			return nil, over
 		}
@@ -85,7 +86,7 @@ func (p *Purse) holdPlenty(r *Reservation) bool {
 	p.memory.mu.Lock()
 	defer p.memory.mu.Unlock()
 	now := p.now()
-	if !p.ample(r, now, func(b *Budget) Amount { return p.memory.reserved(b, r, now) }) {
+	if !p.ample(r, now, func(b *budget.Budget) Amount { return p.memory.reserved(b, r, now) }) {
 		return false
 	}
 	p.memory.hold(r)
@@ -94,7 +95,7 @@ func (p *Purse) holdPlenty(r *Reservation) bool {
 
 // ample reports whether by what is remembered no budget comes near its end with a reservation and what stands beside it.
 // The memory is locked.
-func (p *Purse) ample(r *Reservation, now time.Time, beside func(*Budget) Amount) bool {
+func (p *Purse) ample(r *Reservation, now time.Time, beside func(*budget.Budget) Amount) bool {
 	for i := range r.Budgets {
 		b := &r.Budgets[i]
 		if sum, ok := p.memory.recent(scopeOf(b, r), now); !ok || sum.Plus(beside(b)).Plus(r.Most).Of(b) >= plenty {
@@ -126,11 +127,11 @@ func (p *Purse) Tight(ctx context.Context, r *Reservation) bool {
 func (p *Purse) isAmple(r *Reservation) bool {
 	p.memory.mu.Lock()
 	defer p.memory.mu.Unlock()
-	return p.ample(r, p.now(), func(*Budget) Amount { return Amount{} })
+	return p.ample(r, p.now(), func(*budget.Budget) Amount { return Amount{} })
 }
 
 // warn tells once, of each day, month, tenant or conversation, that most of a budget is spent. The memory is locked.
-func (p *Purse) warn(b *Budget, r *Reservation, share float64) {
+func (p *Purse) warn(b *budget.Budget, r *Reservation, share float64) {
 	if share < warn {
 		return
 	}
@@ -153,6 +154,6 @@ func (p *Purse) warn(b *Budget, r *Reservation, share float64) {
 	p.memory.warned = noting(p.memory.warned, key, true)
 	p.log.Warn("most of a budget is spent", append(as, slog.Int("percent", int(math.Round(100*share))))...)
 	if p.Tell != nil {
-		p.Tell(Warning{Budget: *b, Tenant: r.Tenant, Conversation: r.Conversation, Share: share})
+		p.Tell(budget.Warning{Budget: *b, Tenant: r.Tenant, Conversation: r.Conversation, Share: share})
 	}
 }

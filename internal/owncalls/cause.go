@@ -1,4 +1,4 @@
-package provider
+package owncalls
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 )
 
@@ -40,7 +41,7 @@ type Cause struct {
 
 // An Asker makes own calls on behalf of conversations, within limits and budgets, and books what they cost.
 type Asker interface {
-	Ask(ctx context.Context, c Cause, r *Request) (*Answer, error)
+	Ask(ctx context.Context, c Cause, r *provider.Request) (*provider.Answer, error)
 }
 
 // A Call is what became of an own call.

@@ -1,4 +1,4 @@
-package budget_test
+package purse_test
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/internal/purse"
 	"github.com/decantdev/decant/store"
 )
 
@@ -17,18 +18,18 @@ func TestTheTighterLimitCounts(t *testing.T) {
 	const dollar = store.Money(1e9)
 	for name, c := range map[string]struct {
 		b    budget.Budget
-		a    budget.Amount
+		a    purse.Amount
 		want float64
 	}{
-		"no limit":                {budget.Budget{}, budget.Amount{Tokens: 1000, Money: dollar}, 0},
-		"tokens alone":            {budget.Budget{Tokens: 1000}, budget.Amount{Tokens: 900, Money: 5 * dollar}, 0.9},
-		"dollars alone":           {budget.Budget{USD: 2}, budget.Amount{Tokens: 900, Money: dollar}, 0.5},
-		"tokens are tighter":      {budget.Budget{Tokens: 1000, USD: 2}, budget.Amount{Tokens: 900, Money: dollar}, 0.9},
-		"dollars are tighter":     {budget.Budget{Tokens: 1000, USD: 2}, budget.Amount{Tokens: 100, Money: dollar}, 0.5},
-		"both alike":              {budget.Budget{Tokens: 1000, USD: 2}, budget.Amount{Tokens: 500, Money: dollar}, 0.5},
-		"a model without a price": {budget.Budget{Tokens: 1000, USD: 2}, budget.Amount{Tokens: 1500}, 1.5},
-		"dollars and no tokens":   {budget.Budget{Tokens: 1000, USD: 2}, budget.Amount{Money: 3 * dollar}, 1.5},
-		"nothing":                 {budget.Budget{Tokens: 1000, USD: 2}, budget.Amount{}, 0},
+		"no limit":                {budget.Budget{}, purse.Amount{Tokens: 1000, Money: dollar}, 0},
+		"tokens alone":            {budget.Budget{Tokens: 1000}, purse.Amount{Tokens: 900, Money: 5 * dollar}, 0.9},
+		"dollars alone":           {budget.Budget{USD: 2}, purse.Amount{Tokens: 900, Money: dollar}, 0.5},
+		"tokens are tighter":      {budget.Budget{Tokens: 1000, USD: 2}, purse.Amount{Tokens: 900, Money: dollar}, 0.9},
+		"dollars are tighter":     {budget.Budget{Tokens: 1000, USD: 2}, purse.Amount{Tokens: 100, Money: dollar}, 0.5},
+		"both alike":              {budget.Budget{Tokens: 1000, USD: 2}, purse.Amount{Tokens: 500, Money: dollar}, 0.5},
+		"a model without a price": {budget.Budget{Tokens: 1000, USD: 2}, purse.Amount{Tokens: 1500}, 1.5},
+		"dollars and no tokens":   {budget.Budget{Tokens: 1000, USD: 2}, purse.Amount{Money: 3 * dollar}, 1.5},
+		"nothing":                 {budget.Budget{Tokens: 1000, USD: 2}, purse.Amount{}, 0},
 	} {
 		if got := c.a.Of(&c.b); got != c.want {
 			t.Errorf("%s: share %g, want %g", name, got, c.want)
@@ -38,16 +39,16 @@ func TestTheTighterLimitCounts(t *testing.T) {
 
 // A request is refused by the limit that it exceeds, and the refusal names that one.
 func TestARequestIsRefusedByEitherLimit(t *testing.T) {
-	p := budget.New(&sum{}, new(clock).Now, slog.New(slog.DiscardHandler))
+	p := purse.New(&sum{}, new(clock).Now, slog.New(slog.DiscardHandler))
 	for _, c := range []struct {
-		most budget.Amount
+		most purse.Amount
 		want string // what the refusal says it could come to, empty: it is held
 	}{
-		{budget.Amount{Tokens: 1000, Money: 2e9}, ""},
-		{budget.Amount{Tokens: 1001, Money: 1e9}, "the day's budget of 1000 tokens could come to 1001 tokens with this request"},
-		{budget.Amount{Tokens: 900, Money: 2_000_000_001}, "the day's budget of $2.00 could come to $2.00 with this request"},
+		{purse.Amount{Tokens: 1000, Money: 2e9}, ""},
+		{purse.Amount{Tokens: 1001, Money: 1e9}, "the day's budget of 1000 tokens could come to 1001 tokens with this request"},
+		{purse.Amount{Tokens: 900, Money: 2_000_000_001}, "the day's budget of $2.00 could come to $2.00 with this request"},
 	} {
-		r := &budget.Reservation{Most: c.most, Budgets: []budget.Budget{{Per: "day", Tokens: 1000, USD: 2}}}
+		r := &purse.Reservation{Most: c.most, Budgets: []budget.Budget{{Per: "day", Tokens: 1000, USD: 2}}}
 		_, err := p.Hold(t.Context(), r)
 		if (err == nil) != (c.want == "") || err != nil && err.Error()[:len(c.want)] != c.want {
 			t.Errorf("%+v: %v, want %q", c.most, err, c.want)
@@ -59,7 +60,7 @@ func TestARequestIsRefusedByEitherLimit(t *testing.T) {
 // Each answer counts once in the budget of its own day, month and tenant, also one that ended before midnight and is booked after
 // somebody has asked what was spent: what the purse remembers of days that have passed never hides it.
 func TestWhatIsBookedAfterMidnightCountsForItsDay(t *testing.T) {
-	p, db, now := purse(t, slog.New(slog.DiscardHandler))
+	p, db, now := newPurse(t, slog.New(slog.DiscardHandler))
 	at := func(month time.Month, day int, clock time.Duration) time.Time {
 		return time.Date(2026, month, day, 0, 0, 0, 0, time.UTC).Add(clock)
 	}
@@ -86,7 +87,7 @@ func TestWhatIsBookedAfterMidnightCountsForItsDay(t *testing.T) {
 			now.pass(2 * time.Second) // what was read is not remembered for so long
 			for _, per := range []string{"day", "month", "tenant"} {
 				over := (*budget.Error)(nil)
-				r := &budget.Reservation{Tenant: tenant, Most: budget.Amount{Tokens: 5000}, Budgets: []budget.Budget{{Per: per, Tokens: 1}}}
+				r := &purse.Reservation{Tenant: tenant, Most: purse.Amount{Tokens: 5000}, Budgets: []budget.Budget{{Per: per, Tokens: 1}}}
 				if _, err := p.Hold(t.Context(), r); !errors.As(err, &over) {
 					t.Fatalf("%s, per %s: %v", c.name, per, err)
 				}

@@ -1,4 +1,4 @@
-package budget_test
+package purse_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/internal/purse"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -24,7 +25,7 @@ func (c *clock) Now() time.Time       { return time.Unix(0, c.at.Load()).UTC() }
 func (c *clock) pass(d time.Duration) { c.at.Add(int64(d)) }
 
 // purse returns a purse on a store of its own.
-func purse(t *testing.T, log *slog.Logger) (*budget.Purse, store.Store, *clock) {
+func newPurse(t *testing.T, log *slog.Logger) (*purse.Purse, store.Store, *clock) {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{})
 	if err != nil {
@@ -33,17 +34,17 @@ func purse(t *testing.T, log *slog.Logger) (*budget.Purse, store.Store, *clock) 
 	t.Cleanup(func() { db.Close() })
 	c := &clock{}
 	c.at.Store(time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC).UnixNano())
-	return budget.New(db, c.Now, log), db, c
+	return purse.New(db, c.Now, log), db, c
 }
 
-func ask(tokens int, bs ...budget.Budget) *budget.Reservation {
-	return &budget.Reservation{Tenant: "alice", Conversation: "c", Most: budget.Amount{Tokens: tokens}, Budgets: bs}
+func ask(tokens int, bs ...budget.Budget) *purse.Reservation {
+	return &purse.Reservation{Tenant: "alice", Conversation: "c", Most: purse.Amount{Tokens: tokens}, Budgets: bs}
 }
 
 // Requests side by side cannot overrun a budget together, whatever order they come in; each that ends makes room for
 // another.
 func TestRequestsSideBySideCannotOverrunABudget(t *testing.T) {
-	p := budget.New(&sum{}, new(clock).Now, slog.New(slog.DiscardHandler))
+	p := purse.New(&sum{}, new(clock).Now, slog.New(slog.DiscardHandler))
 	day := budget.Budget{Per: "day", Tokens: 1000}
 	var held, most atomic.Int64
 	var work sync.WaitGroup
@@ -81,7 +82,7 @@ func TestRequestsSideBySideCannotOverrunABudget(t *testing.T) {
 
 // A request that would exceed a budget, such as one of a month, alone is refused for good: no other one stands in its way.
 func TestWhatNeverFitsIsRefusedAtOnce(t *testing.T) {
-	p, db, now := purse(t, slog.New(slog.DiscardHandler))
+	p, db, now := newPurse(t, slog.New(slog.DiscardHandler))
 	spend := store.Spend{ID: "1", Time: now.Now(), Model: "m", Usage: decant.Usage{Input: 900}}
 	if err := db.Book(t.Context(), store.Key{Tenant: "alice", ID: "c"}, []store.Spend{spend}); err != nil {
 		t.Fatal(err)
@@ -116,7 +117,7 @@ func TestWhatNeverFitsIsRefusedAtOnce(t *testing.T) {
 
 // A reservation whose request was never finished holds for a quarter of an hour, and no longer.
 func TestAForgottenReservationEnds(t *testing.T) {
-	p, _, now := purse(t, slog.New(slog.DiscardHandler))
+	p, _, now := newPurse(t, slog.New(slog.DiscardHandler))
 	b := budget.Budget{Per: "tenant", Tokens: 1000}
 	if _, err := p.Hold(t.Context(), ask(1000, b)); err != nil {
 		t.Fatal(err)
@@ -135,7 +136,7 @@ func TestAForgottenReservationEnds(t *testing.T) {
 func TestASumThatCannotBeReadIsTheOneBefore(t *testing.T) {
 	db := &sum{}
 	now := &clock{}
-	p := budget.New(db, now.Now, slog.New(slog.DiscardHandler))
+	p := purse.New(db, now.Now, slog.New(slog.DiscardHandler))
 	b := budget.Budget{Per: "tenant", Tokens: 1000}
 	db.Tokens = 990
 	if _, err := p.Hold(t.Context(), ask(100, b)); err == nil {

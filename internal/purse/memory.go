@@ -1,8 +1,10 @@
-package budget
+package purse
 
 import (
 	"sync"
 	"time"
+
+	"github.com/decantdev/decant/budget"
 )
 
 // life is how long a reservation holds whose request was never finished.
@@ -29,7 +31,7 @@ type memory struct {
 // scopes yields those that a reservation counts in. One that begins a conversation counts in none of its own.
 func (r *Reservation) scopes(yield func(scope) bool) {
 	for _, per := range pers {
-		s := scopeOf(&Budget{Per: per}, r)
+		s := scopeOf(&budget.Budget{Per: per}, r)
 		if !s.begins() && !yield(s) {
 			return
 		}
@@ -50,7 +52,7 @@ type look struct {
 }
 
 // reserved returns what is reserved for others within the scope in which a budget applies to r. The memory is locked.
-func (m *memory) reserved(b *Budget, r *Reservation, now time.Time) Amount {
+func (m *memory) reserved(b *budget.Budget, r *Reservation, now time.Time) Amount {
 	if now.Sub(m.swept) > time.Minute || now.Before(m.swept) {
 		m.sweep(now)
 	}
