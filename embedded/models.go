@@ -8,8 +8,8 @@ import (
 	"github.com/decantdev/decant/internal/flush"
 	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/internal/purse"
+	"github.com/decantdev/decant/internal/summarize"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/summarize"
 )
 
 // withModels returns the engine's options with whom the account has it ask, where they name nobody else. What is worth

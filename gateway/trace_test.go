@@ -17,9 +17,9 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
-	"github.com/decantdev/decant/gateway/keyring"
-	"github.com/decantdev/decant/gateway/tracing"
+	"github.com/decantdev/decant/internal/keyring"
 	"github.com/decantdev/decant/internal/modelhttp"
+	"github.com/decantdev/decant/internal/tracing"
 	"github.com/decantdev/decant/testing/otlptest"
 	"github.com/decantdev/decant/testing/sandbox"
 	"github.com/decantdev/decant/testing/testkit"

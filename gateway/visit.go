@@ -12,12 +12,12 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/gateway/keyring"
-	"github.com/decantdev/decant/gateway/tracing"
 	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/internal/dialect/index"
 	"github.com/decantdev/decant/internal/front"
+	"github.com/decantdev/decant/internal/keyring"
 	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/internal/tracing"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/transport"
 )

@@ -16,12 +16,12 @@ import (
 	"github.com/decantdev/decant/internal/notice"
 	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/internal/purse"
+	"github.com/decantdev/decant/internal/summarize"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/openai"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/summarize"
 	"github.com/decantdev/decant/token"
 )
 

@@ -13,12 +13,12 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
-	"github.com/decantdev/decant/gateway/keyring"
-	"github.com/decantdev/decant/gateway/tracing"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/flush"
+	"github.com/decantdev/decant/internal/keyring"
 	"github.com/decantdev/decant/internal/modelhttp"
 	"github.com/decantdev/decant/internal/notice"
+	"github.com/decantdev/decant/internal/tracing"
 	"github.com/decantdev/decant/preset"
 )
 

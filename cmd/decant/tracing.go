@@ -10,9 +10,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel"
 
-	"github.com/decantdev/decant/gateway/tracing"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/modelhttp"
+	"github.com/decantdev/decant/internal/tracing"
 )
 
 // newTracing returns the tracing that a configuration asks for, nil if it asks for none. preset is the policy of

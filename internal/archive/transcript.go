@@ -9,7 +9,6 @@ import (
 	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/internal/dialect/index"
 	"github.com/decantdev/decant/internal/policy"
-	"github.com/decantdev/decant/internal/refs"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/wire"
 )
@@ -38,7 +37,7 @@ type Transcript struct {
 	Answered bool
 
 	doc  *wire.Document // the conversation as a request body
-	refs refs.Map
+	refs References
 }
 
 // ReadTranscript reads a conversation as it was at a version. If version is store.Newest, it reads it as

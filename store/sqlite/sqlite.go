@@ -55,12 +55,12 @@ type Options struct {
 }
 
 // A DB is a store in one SQLite file.
-type DB struct {
+type database struct {
 	connections
 	now func() time.Time
 }
 
-var _ store.Store = (*DB)(nil)
+var _ store.Store = (*database)(nil)
 
 // Open opens the database file at path and upgrades its format if necessary. It creates a missing
 // file (mode 0600) and its folder (mode 0700). Use DefaultPath for the user's own database.
@@ -79,12 +79,12 @@ func Open(ctx context.Context, path string, o Options) (store.Store, error) {
 }
 
 // openAs is Open with the given migrations.
-func openAs(ctx context.Context, path string, o Options, forms fs.FS) (*DB, error) {
+func openAs(ctx context.Context, path string, o Options, forms fs.FS) (*database, error) {
 	key, err := o.Key.key()
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
-	db := &DB{now: o.Now, connections: connections{path: path, forms: forms, key: key, dsn: newDSN(path, o)}}
+	db := &database{now: o.Now, connections: connections{path: path, forms: forms, key: key, dsn: newDSN(path, o)}}
 	if db.now == nil {
 		db.now = time.Now
 	}
@@ -104,7 +104,7 @@ func openAs(ctx context.Context, path string, o Options, forms fs.FS) (*DB, erro
 }
 
 // Close waits for the reads and commits under way and closes the database.
-func (db *DB) Close() error { return db.close() }
+func (db *database) Close() error { return db.close() }
 
 // wrap adds the step to an error, and translates the error into one of package store.
 func wrap(step string, err error) error {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/decantdev/decant/gateway/keyring"
+	"github.com/decantdev/decant/internal/keyring"
 	"github.com/decantdev/decant/store"
 )
 

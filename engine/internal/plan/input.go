@@ -7,11 +7,11 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine/internal/match"
+	"github.com/decantdev/decant/internal/archive"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/internal/policy"
-	"github.com/decantdev/decant/internal/refs"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
@@ -48,7 +48,7 @@ type Input struct {
 
 	// Its place.
 	Match *match.Match
-	Refs  *refs.Map
+	Refs  *archive.References
 	Conv  *decant.Conversation // the request in transcript references
 
 	// What it goes to.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/owncalls"
+	"github.com/decantdev/decant/internal/summarize"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
-	"github.com/decantdev/decant/summarize"
 	"github.com/decantdev/decant/testing/sandbox"
 	"github.com/decantdev/decant/token"
 )

@@ -13,10 +13,10 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/fact"
 	"github.com/decantdev/decant/internal/owncalls"
+	"github.com/decantdev/decant/internal/summarize"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/summarize"
 	"github.com/decantdev/decant/token"
 )
 

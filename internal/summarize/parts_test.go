@@ -14,8 +14,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/owncalls"
+	"github.com/decantdev/decant/internal/summarize"
 	"github.com/decantdev/decant/provider"
-	"github.com/decantdev/decant/summarize"
 	"github.com/decantdev/decant/token"
 )
 

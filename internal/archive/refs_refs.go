@@ -1,5 +1,4 @@
-// Package refs maps the references of a transcript to those of one request and back.
-package refs
+package archive
 
 import (
 	"slices"
@@ -10,7 +9,7 @@ import (
 // A Map gives the blocks of a request the references that they have in the transcript.
 // Decisions, checkpoints and summaries speak of transcript messages; a client that leaves out
 // thinking or drops a message counts otherwise.
-type Map struct {
+type References struct {
 	Conv  *decant.Conversation // the request in transcript references
 	Same  bool                 // the request counts as the transcript does
 	Back  map[decant.Ref]decant.Ref
@@ -19,7 +18,7 @@ type Map struct {
 }
 
 // InRequest returns a view in the request's own references, which the writer of the body needs.
-func (m *Map) InRequest(view *decant.Conversation) *decant.Conversation {
+func (m *References) InRequest(view *decant.Conversation) *decant.Conversation {
 	if m.Same {
 		return view
 	}

@@ -1,6 +1,4 @@
-// Package openai knows the doors of OpenAI's API, and how it refuses requests: enough to tell them from
-// others. Decant does not manage them.
-package openai
+package index
 
 import (
 	"net/http"

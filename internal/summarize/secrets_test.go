@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/summarize"
 	"github.com/decantdev/decant/provider"
-	"github.com/decantdev/decant/summarize"
 	"github.com/decantdev/decant/testing/testkit"
 )
 

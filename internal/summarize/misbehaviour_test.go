@@ -11,11 +11,11 @@ import (
 	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/internal/recall"
+	"github.com/decantdev/decant/internal/summarize"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/summarize"
 	"github.com/decantdev/decant/testing/sandbox"
 	"github.com/decantdev/decant/token"
 )

@@ -10,8 +10,8 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/owncalls"
+	"github.com/decantdev/decant/internal/summarize"
 	"github.com/decantdev/decant/provider"
-	"github.com/decantdev/decant/summarize"
 )
 
 // sent is a request of the Messages API whose conversation begins with messages of text, as a client sends it.

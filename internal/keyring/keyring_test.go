@@ -14,7 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/decantdev/decant/gateway/keyring"
+	"github.com/decantdev/decant/internal/keyring"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )

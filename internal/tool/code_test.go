@@ -1,9 +1,9 @@
-package code_test
+package tool_test
 
 import (
 	"testing"
 
-	"github.com/decantdev/decant/internal/code"
+	"github.com/decantdev/decant/internal/tool"
 )
 
 func TestDefines(t *testing.T) {
@@ -22,7 +22,7 @@ func TestDefines(t *testing.T) {
 		{"let it = 1", "", false},
 		{"", "", false},
 	} {
-		if name, sure := code.Defines(c.line); name != c.name || sure != c.sure {
+		if name, sure := tool.Defines(c.line); name != c.name || sure != c.sure {
 			t.Errorf("Defines(%q) = %q, %v, want %q, %v", c.line, name, sure, c.name, c.sure)
 		}
 	}
@@ -30,7 +30,7 @@ func TestDefines(t *testing.T) {
 
 func TestRoutine(t *testing.T) {
 	for line, want := range map[string]bool{"=== RUN   TestX": true, "ok  \tpkg\t0.1s": true, "    --- PASS: TestX (0.00s)": true, "--- FAIL: TestX": false, "okay then": false} {
-		if got := code.Routine(line); got != want {
+		if got := tool.Routine(line); got != want {
 			t.Errorf("Routine(%q) = %v, want %v", line, got, want)
 		}
 	}

@@ -1,6 +1,4 @@
-// Package code reads single lines of source and of the output of tools, in whatever language: which name a
-// line defines, and whether it says anything.
-package code
+package tool
 
 import "strings"
 
