@@ -211,11 +211,6 @@ func (m *meter) pass(a *provider.Answer) Spent {
 	return one
 }
 
-// Count counts what was used elsewhere, such as by runs in other processes.
-func (a *Allowance) Count(s Spent) {
-	a.settle(purse.Amount{}, purse.Amount{Tokens: s.Tokens(), Money: s.Money})
-}
-
 // settle takes what was used in place of what was held back.
 func (a *Allowance) settle(held, used purse.Amount) {
 	if a == nil {

@@ -26,7 +26,7 @@ func (no *refusal) answer(w http.ResponseWriter, api dialect.API) {
 }
 
 // unmanaged are the APIs that are known and not managed. Their requests do not go to the upstream.
-var unmanaged = []dialect.API{index.API{}}
+var unmanaged = []dialect.API{index.OpenAI{}}
 
 // doorOf returns which API a request is of, and which of its doors it is at.
 func doorOf(r *http.Request) (dialect.API, dialect.Door) {

@@ -45,7 +45,7 @@ func fetch(c *http.Client, u string) (string, error) {
 func TestOutboundReachesTheListOnly(t *testing.T) {
 	other := httptest.NewServer(http.NotFoundHandler())
 	defer other.Close()
-	up := httptest.NewServer(handler(func(w http.ResponseWriter, r *http.Request) {
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/away" {
 			http.Redirect(w, r, other.URL, http.StatusFound)
 			return
@@ -68,7 +68,7 @@ func TestOutboundReachesTheListOnly(t *testing.T) {
 
 func TestOutboundGoesThroughTheProxy(t *testing.T) {
 	asked := make(chan string, 1)
-	proxy := httptest.NewServer(handler(func(w http.ResponseWriter, r *http.Request) {
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked <- r.RequestURI
 		io.WriteString(w, "by proxy")
 	}))
@@ -90,7 +90,7 @@ func TestOutboundGoesThroughTheProxy(t *testing.T) {
 }
 
 func TestOutboundTrustsAuthoritiesOfItsOwn(t *testing.T) {
-	up := httptest.NewTLSServer(handler(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "secure") }))
+	up := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "secure") }))
 	defer up.Close()
 	up.Config.ErrorLog = nil
 	allow := []*url.URL{parse(t, up.URL)}

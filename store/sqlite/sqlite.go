@@ -29,7 +29,7 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// Options configures a DB. The zero value is ready to use.
+// Options configures what Open opens. The zero value is ready to use.
 type Options struct {
 	// SurvivePowerLoss flushes the disk in each transaction (synchronous FULL), so that a commit
 	// survives a power failure too.
@@ -54,7 +54,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// A DB is a store in one SQLite file.
+// A database is a store in one SQLite file.
 type database struct {
 	connections
 	now func() time.Time

@@ -10,13 +10,13 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// API is OpenAI's API as far as it is known.
-type API struct{}
+// OpenAI is the API of OpenAI as far as it is known.
+type OpenAI struct{}
 
-var _ dialect.API = API{}
+var _ dialect.API = OpenAI{}
 
 // About implements dialect.API. There is no format: nothing is read.
-func (API) About() dialect.About { return dialect.About{Provider: token.OpenAI} }
+func (OpenAI) About() dialect.About { return dialect.About{Provider: token.OpenAI} }
 
 // ownPaths are the beginnings of paths, below the version, that this API has and the Messages API has not. Doors that a
 // dialect manages must leave this list.
@@ -34,7 +34,7 @@ var sharedPaths = []string{"containers", "evals", "files", "models", "uploads", 
 
 // Door implements dialect.API. If such a request were forwarded, another provider would see a key that is not
 // for it, and could only answer that it knows no such path.
-func (API) Door(r *http.Request) dialect.Door {
+func (OpenAI) Door(r *http.Request) dialect.Door {
 	path := unversioned(r.URL.Path)
 	if begins(path, ownPaths) || generates(r.URL.Path) || begins(path, sharedPaths) && hasKey(r.Header) ||
 		r.Header.Get(accountHeader) != "" {
@@ -88,7 +88,7 @@ var codes = map[dialect.Cause]string{
 }
 
 // Refuse implements dialect.API.
-func (API) Refuse(why dialect.Cause, message string) []byte {
+func (OpenAI) Refuse(why dialect.Cause, message string) []byte {
 	body := jsonspan.AppendQuote([]byte(`{"error":{"message":`), message)
 	body = append(body, `,"type":`...)
 	if why == dialect.Failed || why == dialect.Overloaded {

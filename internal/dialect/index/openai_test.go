@@ -30,7 +30,7 @@ func TestDoor(t *testing.T) {
 		r := &http.Request{
 			Method: http.MethodPost, URL: &url.URL{Path: c.path}, Header: http.Header{"Authorization": {c.key}},
 		}
-		if got := (index.API{}).Door(r).Kind == dialect.Unmanaged; got != c.known {
+		if got := (index.OpenAI{}).Door(r).Kind == dialect.Unmanaged; got != c.known {
 			t.Errorf("%s with %q is of OpenAI's API: %t, want %t", c.path, c.key, got, c.known)
 		}
 	}
@@ -46,7 +46,7 @@ func TestRefuse(t *testing.T) {
 				Param, Code   *string
 			}
 		}
-		src := index.API{}.Refuse(why, message)
+		src := index.OpenAI{}.Refuse(why, message)
 		if err := json.Unmarshal(src, &body); err != nil || body.Error.Message != message || body.Error.Type == "" {
 			t.Errorf("cause %d: %s, %v", why, src, err)
 		}

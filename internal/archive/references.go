@@ -6,8 +6,7 @@ import (
 	"github.com/decantdev/decant"
 )
 
-// A Map gives the blocks of a request the references that they have in the transcript.
-// Decisions, checkpoints and summaries speak of transcript messages; a client that leaves out
+// References give the blocks of a request the references that they have in the transcript. Decisions, checkpoints and summaries speak of transcript messages; a client that leaves out
 // thinking or drops a message counts otherwise.
 type References struct {
 	Conv  *decant.Conversation // the request in transcript references
