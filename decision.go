@@ -112,14 +112,6 @@ func (c *Checkpoint) Covers(message int) bool {
 // Foreign reports whether the summary is the provider's own block, which only the provider understands.
 func (c *Checkpoint) Foreign() bool { return c != nil && c.Source != "" }
 
-// Ratio returns the size of the summary as a share of the messages that it replaced.
-func (c *Checkpoint) Ratio() float64 {
-	if c.Original == 0 {
-		return 0
-	}
-	return float64(c.Compressed) / float64(c.Original)
-}
-
 // Placement is where a checkpoint's summary goes.
 type Placement string
 

@@ -38,44 +38,7 @@ func takenBack(ds []Decision, id string) bool {
 	return false
 }
 
-// PinsIn returns the blocks that ds pin and do not unpin, with the content that was pinned.
-func PinsIn(ds []Decision) map[Ref]Hash {
-	pins := map[Ref]Hash{}
-	for i := range ds {
-		switch d := &ds[i]; d.Kind {
-		case Pin:
-			pins[d.Target.Ref] = d.Target.Hash
-		case Unpin:
-			delete(pins, d.Target.Ref)
-		}
-	}
-	return pins
-}
-
 // Edits reports whether a decision of this kind changes the text of one block.
 func (k DecisionKind) Edits() bool {
 	return k == Shrink || k == Stub || k == DropThinking || k == Native
-}
-
-// NativeIn returns a function that reports whether an id belongs to a native decision in force among lists, which
-// the provider carries out. It returns nil when no native decision is in force.
-func NativeIn(lists ...[]Decision) func(id string) bool {
-	var ids map[string]bool
-	for _, ds := range lists {
-		for i := range ds {
-			switch d := &ds[i]; d.Kind {
-			case Native:
-				if ids == nil {
-					ids = map[string]bool{}
-				}
-				ids[d.ID] = true
-			case Revoke:
-				delete(ids, d.Revokes)
-			}
-		}
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	return func(id string) bool { return id != "" && ids[id] }
 }

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/purse"
 	"github.com/decantdev/decant/provider"
 )
 
@@ -213,7 +213,7 @@ func (r *asking) holdFinal(p *engine.Prepared, h history) (*engine.Prepared, boo
 // for that either, without these calls. Room for the latter was held back before they were asked for. was has the whole history.
 func (r *asking) smaller(h history, was *engine.Prepared) (*engine.Prepared, error) {
 	calls := answeredCalls(h)
-	if len(calls) == 0 || r.meter.final == (budget.Amount{}) {
+	if len(calls) == 0 || r.meter.final == (purse.Amount{}) {
 		return nil, r.meter.short("it", r.meter.worst(sizeOf(was), r.thinks(h).most))
 	}
 	r.room = room{plain: true}

@@ -9,6 +9,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/purse"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
@@ -29,19 +30,19 @@ type Allowance struct {
 	budget Budget
 
 	mu   sync.Mutex
-	used budget.Amount // and held back
+	used purse.Amount // and held back
 }
 
 // NewAllowance returns an allowance of a budget.
 func NewAllowance(b Budget) *Allowance { return &Allowance{budget: b} }
 
 // share returns how much of the budget an amount is.
-func (b Budget) share(a budget.Amount) float64 {
-	return (&budget.Budget{Tokens: b.Tokens, USD: b.USD}).Share(a)
+func (b Budget) share(a purse.Amount) float64 {
+	return a.Of(&budget.Budget{Tokens: b.Tokens, USD: b.USD})
 }
 
 // take takes more, or less where it is negative, unless the budget has no room for it.
-func (a *Allowance) take(more budget.Amount) bool {
+func (a *Allowance) take(more purse.Amount) bool {
 	if a == nil {
 		return true
 	}
@@ -66,9 +67,9 @@ type meter struct {
 	off   float64 // how many times what was estimated has been counted, at the worst
 
 	spent  Spent
-	paid   budget.Amount // spent, as an amount
-	final  budget.Amount // held back for the final answer
-	call   budget.Amount // held back for the call that is under way
+	paid   purse.Amount // spent, as an amount
+	final  purse.Amount // held back for the final answer
+	call   purse.Amount // held back for the call that is under way
 	warned bool
 }
 
@@ -80,7 +81,7 @@ type sized struct{ estimated, counted int }
 func (s *Session) meter() meter {
 	o, spent := &s.agent.opts, s.state.spent
 	m := meter{budget: o.Budget, shared: o.Allowance, model: s.agent.model, now: o.Now, spent: spent,
-		paid: budget.Amount{Tokens: spent.Tokens(), Money: spent.Money}}
+		paid: purse.Amount{Tokens: spent.Tokens(), Money: spent.Money}}
 	m.counts(s.state.sized)
 	for halved := 0; spent.Turns > 0 && m.estimated > 0 && halved < scales; halved++ {
 		if final := m.worst(m.estimated+s.agent.wrapUpTokens(), s.agent.finalTokens(halved)); o.Allowance.take(final) {
@@ -92,14 +93,14 @@ func (s *Session) meter() meter {
 }
 
 // worst returns the most that a call may cost.
-func (m *meter) worst(prompt, answer int) budget.Amount {
+func (m *meter) worst(prompt, answer int) purse.Amount {
 	return m.amount(m.most(prompt), answer)
 }
 
 // amount returns what a call costs whose prompt has n tokens.
-func (m *meter) amount(n, answer int) budget.Amount {
+func (m *meter) amount(n, answer int) purse.Amount {
 	u := decant.Usage{CacheWrite: n, Write1h: n, Output: answer}
-	return budget.Amount{Tokens: u.Context(), Money: m.price(u, false)}
+	return purse.Amount{Tokens: u.Context(), Money: m.price(u, false)}
 }
 
 // What an estimate of text may lack: with text that is far from what the estimate was made for, more than a third. Where the provider has
@@ -142,7 +143,7 @@ func (m *meter) price(u decant.Usage, batch bool) store.Money {
 type need struct{ prompt, answer, final, more int }
 
 // amounts returns what the call and the final answer may cost.
-func (m *meter) amounts(n need) (call, final budget.Amount) {
+func (m *meter) amounts(n need) (call, final purse.Amount) {
 	call, final = m.worst(n.prompt, n.answer), m.worst(n.prompt+n.more, n.final)
 	if m.counted == 0 { // what the call is counted as is known before the final answer, for which less has to suffice then
 		final = m.amount(int(twice*float64(n.prompt+n.more))+100, n.final)
@@ -161,7 +162,7 @@ func (m *meter) hold(n need) bool {
 }
 
 // short returns the error that what is left has no room for an amount.
-func (m *meter) short(what string, a budget.Amount) error {
+func (m *meter) short(what string, a purse.Amount) error {
 	switch b := m.budget; {
 	case b.Tokens > 0 && m.paid.Tokens+a.Tokens > b.Tokens:
 		return fmt.Errorf("%w: %s may take %d tokens, and %d of %d are left", ErrBudget, what, a.Tokens, max(0, b.Tokens-m.paid.Tokens), b.Tokens)
@@ -182,18 +183,18 @@ func (m *meter) holdFinal(prompt, answer int) bool {
 }
 
 // begin makes what is held back for the final answer the call that is under way.
-func (m *meter) begin() { m.call, m.final = m.final, budget.Amount{} }
+func (m *meter) begin() { m.call, m.final = m.final, purse.Amount{} }
 
 // book takes what a call has used in place of what was held back for it, and returns it. Its prompt was estimated at so many tokens.
 func (m *meter) book(a *provider.Answer, estimated int) Spent {
 	u := a.Usage
 	m.counts(sized{estimated, u.Prompt()})
-	used := budget.Amount{Tokens: u.Context(), Money: m.price(u, a.Batch)}
+	used := purse.Amount{Tokens: u.Context(), Money: m.price(u, a.Batch)}
 	one := Spent{Turns: 1, Usage: u, Money: used.Money}
 	m.spent = m.spent.plus(one)
 	m.paid = m.paid.Plus(used)
 	m.shared.settle(m.call, used)
-	m.call = budget.Amount{}
+	m.call = purse.Amount{}
 	return one
 }
 
@@ -201,22 +202,17 @@ func (m *meter) book(a *provider.Answer, estimated int) Spent {
 // given back: what follows needs room of its own.
 func (m *meter) pass(a *provider.Answer) Spent {
 	u := a.Usage
-	used := budget.Amount{Tokens: u.Context(), Money: m.price(u, a.Batch)}
+	used := purse.Amount{Tokens: u.Context(), Money: m.price(u, a.Batch)}
 	one := Spent{Usage: u, Money: used.Money}
 	m.spent = m.spent.plus(one)
 	m.paid = m.paid.Plus(used)
 	m.shared.settle(m.call, used)
-	m.call = budget.Amount{}
+	m.call = purse.Amount{}
 	return one
 }
 
-// Count counts what was used elsewhere, such as by runs in other processes.
-func (a *Allowance) Count(s Spent) {
-	a.settle(budget.Amount{}, budget.Amount{Tokens: s.Tokens(), Money: s.Money})
-}
-
 // settle takes what was used in place of what was held back.
-func (a *Allowance) settle(held, used budget.Amount) {
+func (a *Allowance) settle(held, used purse.Amount) {
 	if a == nil {
 		return
 	}
@@ -227,8 +223,8 @@ func (a *Allowance) settle(held, used budget.Amount) {
 
 // end gives back what is held.
 func (m *meter) end() {
-	m.shared.settle(m.call.Plus(m.final), budget.Amount{})
-	m.call, m.final = budget.Amount{}, budget.Amount{}
+	m.shared.settle(m.call.Plus(m.final), purse.Amount{})
+	m.call, m.final = purse.Amount{}, purse.Amount{}
 }
 
 // warning returns once what to say when 80 % of the budget is used, or when there is room for nothing but the final answer.

@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/refs"
+	"github.com/decantdev/decant/internal/archive"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/wire"
 )
@@ -203,8 +203,8 @@ func (m *Moment) make(body []byte, n *sending) error {
 }
 
 // numbering gives the messages of a conversation numbers.
-func numbering(c *decant.Conversation, numbers []int) *refs.Map {
-	m := &refs.Map{Conv: c, Same: true, Fits: true}
+func numbering(c *decant.Conversation, numbers []int) *archive.References {
+	m := &archive.References{Conv: c, Same: true, Fits: true}
 	if len(numbers) != len(c.Messages) {
 		return m
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// SchemaOf returns the JSON schema of T, a struct. Members have the names of their json tags; those without omitempty and
+// schemaOf returns the JSON schema of T, a struct. Members have the names of their json tags; those without omitempty and
 // omitzero are required. A tag `jsonschema:"where to look"` describes a member, and `enum:"a,b"` lists the values that it may
 // have. SchemaOf panics where T has no schema, as a type that contains itself.
-func SchemaOf[T any]() json.RawMessage {
+func schemaOf[T any]() json.RawMessage {
 	t := reflect.TypeFor[T]()
 	s, err := jsonschema.ForType(t, nil)
 	if err != nil {

@@ -85,9 +85,6 @@ func (r *run) again() *Snapshot {
 // Session returns the id of the session that it was made of.
 func (s *Snapshot) Session() string { return s.session }
 
-// System returns the instructions that were sent.
-func (s *Snapshot) System() string { return s.system }
-
 // Messages returns what had been said, with nothing poured.
 func (s *Snapshot) Messages() []stdjson.RawMessage { return slices.Clone(s.messages) }
 

@@ -16,7 +16,7 @@ import (
 // Func returns a tool whose arguments are a T, which must be a struct. Arguments that do not fit never reach run: the model is told
 // what is wrong with them.
 func Func[T any](name, description string, run func(ctx context.Context, c *Call, args T) (Result, error)) Tool {
-	schema := stdjson.RawMessage(SchemaOf[T]())
+	schema := stdjson.RawMessage(schemaOf[T]())
 	required := requiredBy(schema)
 	return Tool{Name: name, Description: description, Schema: schema, Run: func(ctx context.Context, c *Call) (Result, error) {
 		var args T
@@ -63,7 +63,7 @@ var ErrUntyped = errors.New("the answer is not in the form that was asked for")
 // that does not fit is sent back once, in a run of its own, with what is wrong with it; a second one is ErrUntyped. The events of
 // both runs go to heard; nil: to nobody. The outcome is that of the last run, also beside an error.
 func RunAs[T any](ctx context.Context, s *Session, text string, heard func(Event)) (answer T, o Outcome, err error) {
-	text += "\n\nGive your final answer as one JSON object without any other text. Its schema is:\n" + string(SchemaOf[T]())
+	text += "\n\nGive your final answer as one JSON object without any other text. Its schema is:\n" + string(schemaOf[T]())
 	if o, err = outcome(s.Run(ctx, text), heard); err != nil {
 		return answer, o, err
 	}
@@ -92,7 +92,7 @@ func fitting[T any](ctx context.Context, s *Session, first Outcome, heard func(E
 			break
 		}
 		var next T
-		bad := fit(objectIn(o.Text), requiredBy(stdjson.RawMessage(SchemaOf[T]())), &next)
+		bad := fit(objectIn(o.Text), requiredBy(stdjson.RawMessage(schemaOf[T]())), &next)
 		if bad == nil {
 			return next, o, nil
 		}

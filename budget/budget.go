@@ -1,10 +1,6 @@
 package budget
 
-import (
-	"fmt"
-
-	"github.com/decantdev/decant/store"
-)
+import "fmt"
 
 // A Budget limits what may be spent. Where it sets tokens and dollars, both hold. A model whose price is
 // not known costs no dollars.
@@ -13,16 +9,6 @@ type Budget struct {
 	Tokens int     // of prompts and answers; 0: no limit
 	USD    float64 // 0: no limit
 }
-
-// pers are what budgets may be for.
-var pers = [...]string{"conversation", "tenant", "month", "day"}
-
-// The shares of a budget at which something happens.
-const (
-	plenty = 0.75 // up to here what is remembered of it will do
-	warn   = 0.80 // a warning is given, once
-	act    = 0.95 // it is tight, counting what the request itself may cost
-)
 
 // An Error says that a request would exceed a budget.
 type Error struct {
@@ -66,41 +52,10 @@ func usd(v float64) string {
 	return fmt.Sprintf("$%.2f", v)
 }
 
-// An Amount is what was spent, or will be.
-type Amount struct {
-	Tokens int
-	Money  store.Money
+// A Warning says that most of a budget is spent.
+type Warning struct {
+	Budget       Budget
+	Tenant       string
+	Conversation string  // id, where the budget is per conversation and it is stored
+	Share        float64 // that is spent, with what is held back for requests under way
 }
-
-// Plus returns the sum of two amounts.
-func (a Amount) Plus(b Amount) Amount { return Amount{a.Tokens + b.Tokens, a.Money + b.Money} }
-
-// Minus returns the difference of two amounts.
-func (a Amount) Minus(b Amount) Amount { return Amount{a.Tokens - b.Tokens, a.Money - b.Money} }
-
-// Share returns how much of a budget an amount is, 1 for all of it: the larger of the shares of tokens and of dollars. It is 0 where neither
-// is limited.
-func (b *Budget) Share(a Amount) float64 {
-	out := 0.0
-	if b.Tokens > 0 {
-		out = float64(a.Tokens) / float64(b.Tokens)
-	}
-	if b.USD > 0 {
-		out = max(out, a.Money.USD()/b.USD)
-	}
-	return out
-}
-
-// A scope is what a budget counts for: the conversation is empty but in a budget for one.
-type scope struct{ per, tenant, conversation string }
-
-// scope returns what a budget counts for when a request falls under it.
-func (b *Budget) scope(r *Reservation) scope {
-	if b.Per != "conversation" {
-		return scope{b.Per, r.Tenant, ""}
-	}
-	return scope{b.Per, r.Tenant, r.Conversation}
-}
-
-// begins reports whether it is that of a conversation which is not stored yet: nothing else falls into it.
-func (s scope) begins() bool { return s.per == "conversation" && s.conversation == "" }

@@ -4,12 +4,12 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/flush"
 	"github.com/decantdev/decant/internal/owncalls"
+	"github.com/decantdev/decant/internal/purse"
+	"github.com/decantdev/decant/internal/summarize"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/summarize"
 )
 
 // withModels returns the engine's options with whom the account has it ask, where they name nobody else. What is worth
@@ -41,7 +41,7 @@ func (o *Options) ask(e *engine.Options, s store.Store) error {
 		if log == nil {
 			log = slog.New(slog.DiscardHandler)
 		}
-		e.Models.Purse = budget.NewPurse(s, now, log)
+		e.Models.Purse = purse.New(s, now, log)
 	}
 	caller, err := owncalls.NewCaller(owncalls.Options{
 		Account: o.Account, Purse: e.Models.Purse, Budgets: e.Budgets, Of: o.Budgets, Ledger: s, Catalog: e.Catalog, Logger: e.Logger, Now: e.Now,

@@ -10,7 +10,6 @@ import (
 	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/testing/sandboxtest"
 	"github.com/decantdev/decant/testing/testkit"
 )
@@ -19,7 +18,7 @@ import (
 // reports the same usage for everything.
 type growing struct {
 	testing.TB
-	store   *sqlite.DB
+	store   store.Store
 	engine  *engine.Engine
 	usage   decant.Usage
 	notices []string

@@ -7,6 +7,7 @@ import (
 
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/purse"
 	"github.com/decantdev/decant/store"
 )
 
@@ -62,7 +63,7 @@ func (e *Engine) bookApart(p *Prepared, res Response) {
 
 // reserve makes a reservation. It returns a *budget.Error when a budget does not have that much left. When only other
 // requests under way stand in its way it waits for them to end, as long as optional work may take.
-func (e *Engine) reserve(ctx context.Context, r *budget.Reservation) error {
+func (e *Engine) reserve(ctx context.Context, r *purse.Reservation) error {
 	wait, cancel := e.deadlines.ForStore(e.deadlines.Begin(ctx, false))
 	defer cancel()
 	for {

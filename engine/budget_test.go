@@ -16,14 +16,13 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/testing/testkit"
 )
 
 // till is an engine with budgets, and what it said.
 type till struct {
 	t      *testing.T
-	db     *sqlite.DB
+	db     store.Store
 	engine *engine.Engine
 	now    *clock
 	mu     sync.Mutex
@@ -273,7 +272,7 @@ func (u *unsummed) Spent(ctx context.Context, q store.SpendQuery) (store.Sum, er
 }
 
 // unmatched is a store that finds no conversation in time.
-type unmatched struct{ *sqlite.DB }
+type unmatched struct{ store.Store }
 
 func (unmatched) Match(context.Context, string, string, []decant.Hash) (store.Match, error) {
 	return store.Match{}, context.DeadlineExceeded

@@ -14,6 +14,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/archive"
 	"github.com/decantdev/decant/internal/dialect/anthropic"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
@@ -25,13 +26,13 @@ import (
 type inquirer struct {
 	post   func(r *provider.Request) (status int, answer string)
 	asked  []*provider.Request
-	causes []provider.Cause
+	causes []owncalls.Cause
 	fails  error
 	says   []byte // in place of what is answered, nil: that
 }
 
-// Ask implements provider.Asker.
-func (q *inquirer) Ask(_ context.Context, c provider.Cause, r *provider.Request) (*provider.Answer, error) {
+// Ask implements owncalls.Asker.
+func (q *inquirer) Ask(_ context.Context, c owncalls.Cause, r *provider.Request) (*provider.Answer, error) {
 	q.asked, q.causes = append(q.asked, r), append(q.causes, c)
 	if q.fails != nil {
 		return nil, q.fails
@@ -73,7 +74,7 @@ const compacted = "compacted by the provider"
 func TestOnDemandCompaction(t *testing.T) {
 	b, q := newCompacter(t, engine.Options{})
 	b.until(compacted)
-	if len(q.asked) != 1 || q.causes[0].Purpose != provider.ForCompaction || q.causes[0].Conversation.ID != b.last.Conversation || q.causes[0].Upstream != "https://provider" {
+	if len(q.asked) != 1 || q.causes[0].Purpose != owncalls.ForCompaction || q.causes[0].Conversation.ID != b.last.Conversation || q.causes[0].Upstream != "https://provider" {
 		t.Fatalf("asked %d times, for %+v", len(q.asked), q.causes)
 	}
 	cp := decant.CheckpointIn(b.state().Decisions)

@@ -11,11 +11,11 @@ import (
 	"sync"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine/internal/book"
 	"github.com/decantdev/decant/engine/internal/match"
 	"github.com/decantdev/decant/engine/internal/plan"
 	"github.com/decantdev/decant/internal/batch"
+	"github.com/decantdev/decant/internal/purse"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -53,7 +53,7 @@ type Engine struct {
 	autoCache *plan.AutoCache // nil: no markers are added
 
 	// What is kept.
-	purse  *budget.Purse
+	purse  *purse.Purse
 	ledger *book.Ledger
 	batch  *batch.Ledger
 	queue  *book.Queue[book.Answered]
@@ -156,7 +156,7 @@ func New(s Store, o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		store: s, opts: o, log: o.Logger, seed: maphash.MakeSeed(),
-		purse:     cmp.Or(o.Models.Purse, budget.NewPurse(s, o.Now, o.Logger)),
+		purse:     cmp.Or(o.Models.Purse, purse.New(s, o.Now, o.Logger)),
 		deadlines: plan.Deadlines{Least: o.Timeouts.Optional, Most: o.Timeouts.Required},
 	}
 	if o.Adds.Markers {

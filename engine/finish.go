@@ -3,10 +3,10 @@ package engine
 import (
 	"sync"
 
-	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine/internal/book"
 	"github.com/decantdev/decant/engine/internal/match"
 	"github.com/decantdev/decant/engine/internal/plan"
+	"github.com/decantdev/decant/internal/purse"
 )
 
 // Finish tells the engine how a prepared request was answered, so that it can be archived and that
@@ -51,9 +51,9 @@ func (p *Prepared) answeredWhole(res *Response) bool {
 // An ending is what ends with a request, once, however many forms of it were prepared.
 type ending struct {
 	once   sync.Once
-	flight *match.Flight       // nil: it holds nothing that is stored
-	held   *budget.Reservation // what the request may cost at most, nil: no budget applies
-	apart  *plan.Draft         // what it is priced as if its conversation could not be looked up, else nil
+	flight *match.Flight      // nil: it holds nothing that is stored
+	held   *purse.Reservation // what the request may cost at most, nil: no budget applies
+	apart  *plan.Draft        // what it is priced as if its conversation could not be looked up, else nil
 }
 
 // archive has it archived how a request ended that was read.

@@ -6,37 +6,15 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/plan"
-	"github.com/decantdev/decant/internal/dialect"
-	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/internal/flush"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/token"
 )
 
 // A Flusher saves what is worth remembering of a conversation before a pour takes it out of the view. It is told behind
 // the answer to a request, and nobody waits for it but Close. One conversation is told of several times in a cycle: the
 // Flusher sees to it that a cycle is flushed once.
 type Flusher interface {
-	Flush(ctx context.Context, o *FlushRequest) error
-}
-
-// A FlushRequest is a conversation that will be poured soon, has just been poured before anybody was told, or has been
-// closed by its program. Nothing of it may be changed.
-type FlushRequest struct {
-	Conversation store.Key
-	Project      string
-	Cycle        int // checkpoints that the conversation had: the first cycle is 0
-
-	Dialect  dialect.Dialect
-	Upstream string      // base URL of the provider
-	Model    token.Model // that the conversation is held with
-	Sent     []byte      // the request as it was sent, or as it would have been sent without the pour
-	Betas    []string    // that Sent needs
-	Answer   []byte      // to Sent, a JSON list of blocks; nil: there was none
-	Tokens   int         // of Sent and its answer
-	Room     bool        // the window takes Sent and one more turn
-
-	View   *decant.Conversation // what Sent says; its messages have the numbers of the transcript
-	Preset *preset.Preset
+	Flush(ctx context.Context, o *flush.Request) error
 }
 
 // flushes tell a flusher of conversations.
@@ -79,10 +57,10 @@ func (f *flushes) tell(p *Prepared, res *Response, size int, poured bool) {
 
 // occasionOf returns what a flusher is told of a request. One that was poured is told of as it would have been sent
 // otherwise.
-func occasionOf(p *Prepared, res *Response, size int, poured bool) (*FlushRequest, error) {
+func occasionOf(p *Prepared, res *Response, size int, poured bool) (*flush.Request, error) {
 	dr := p.out.Draft
 	in := dr.Input
-	o := &FlushRequest{
+	o := &flush.Request{
 		Conversation: store.Key{Tenant: in.Start.Tenant, ID: p.Conversation}, Project: in.Project, Cycle: in.Checkpoints(),
 		Dialect: in.Prompt.Dialect, Upstream: in.Upstream, Model: in.Model, Preset: dr.Preset,
 		Sent: p.Body, Betas: slices.Concat(in.Betas, p.Betas), Answer: res.Content, Tokens: size, View: dr.View,

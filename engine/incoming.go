@@ -8,6 +8,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/match"
 	"github.com/decantdev/decant/engine/internal/plan"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
@@ -75,7 +76,7 @@ func (a *incoming) input(m *match.Match, meter *plan.Meter, f plan.Demand) (*pla
 	in.Model = e.model(in.Conv.Model, req.Upstream, meter.Window, req.Betas)
 	set := cmp.Or(req.Preset, e.opts.Preset).For(in.Model.ReadShare(in.Begun))
 	if req.Sealed > 0 {
-		set = set.Sealed(req.Sealed)
+		set = sealed(set, req.Sealed)
 	}
 	in.Estimator = e.sizes.For(in.Model)
 	in.Fixed = e.sizes.Fixed(in.Estimator, &in.Conv.Fixed)
@@ -101,7 +102,7 @@ type incoming struct {
 	start  match.Start
 	prompt *match.Prompt
 	writer provider.Summarizer // of records, nil where nothing of ours is sent
-	asker  provider.Asker      // for summaries of the provider's, nil where nothing of ours is sent
+	asker  owncalls.Asker      // for summaries of the provider's, nil where nothing of ours is sent
 	focus  string              // see plan.Input
 	marks  *plan.AddedMarkers  // cache markers of ours, nil where none are for us to add
 }
@@ -128,3 +129,14 @@ func (e *Engine) arrive(req *Request, r *match.Prompt) *incoming {
 
 // observed reports whether the request is only recorded and planned for.
 func (a *incoming) observed() bool { return a.e.opts.mode(a.req) == Observe }
+
+// sealed returns a preset for a request that shall go out as what was sent before, with more behind it: nothing is
+// poured unless the window, as far as the preset uses it, has no room for an answer of so many tokens.
+func sealed(p *preset.Preset, answer int) *preset.Preset {
+	out := *p
+	out.Trigger.Tokens, out.Trigger.Reserve = 0, answer
+	out.EarlyPours = preset.EarlyPours{Level: "off"}
+	out.Prune = preset.PruneAtPours
+	out.Native.Editing, out.Native.Compaction = preset.Editing{}, preset.Compaction{}
+	return &out
+}

@@ -356,7 +356,7 @@ func (s *siege) survived(acks map[string]int64) {
 
 // whole checks that the store has a beginning of what a client said, all decisions that it ever had
 // about it, and the exact original of each.
-func (s *siege) whole(db *sqlite.DB, a *agent) {
+func (s *siege) whole(db store.Store, a *agent) {
 	s.Helper()
 	a.fresh = false
 	cs, err := db.Conversations(s.Context(), store.Filter{Session: a.session})
@@ -391,7 +391,7 @@ func (s *siege) whole(db *sqlite.DB, a *agent) {
 }
 
 // expands checks that a handle leads to what the client said.
-func (s *siege) expands(db *sqlite.DB, a *agent, k store.Key, d *decant.Decision) {
+func (s *siege) expands(db store.Store, a *agent, k store.Key, d *decant.Decision) {
 	s.Helper()
 	o, err := db.Resolve(s.Context(), k, d.Handle)
 	if err != nil {

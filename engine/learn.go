@@ -152,7 +152,7 @@ func (v *learner) missed(u decant.Usage) int {
 	life, was := cost.LongestLife(in.Conv), v.dr.Meter.Usage
 	left := was.CacheRead + was.CacheWrite
 	switch {
-	case decant.NativeIn(v.dr.InForce) == nil || v.dr.Outcome.Reason != "" || in.Match.Relation != match.Continues || !v.dr.Anchored(),
+	case policy.NativeIn(v.dr.InForce) == nil || v.dr.Outcome.Reason != "" || in.Match.Relation != match.Continues || !v.dr.Anchored(),
 		life == 0 || left == 0 || in.Switched() || in.Now().Sub(m.State.Anchor.Time) > min(life, 5*time.Minute):
 		return v.dr.Meter.Missed
 	case u.CacheRead < left/2:

@@ -7,6 +7,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/internal/owncalls"
+	"github.com/decantdev/decant/internal/purse"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
@@ -90,13 +92,13 @@ type Models struct {
 	// that the window demands asks for one first, while the client waits. What comes of it stands first in the view from
 	// then on, and no client sees it. It must ask for the organization that the conversation is
 	// held in: others cannot send the summary back. Nil means that no provider is asked.
-	Asker provider.Asker
+	Asker owncalls.Asker
 
 	// Warmer makes the calls that keep warm what conversations that rest have left in the provider's cache: one shortly before it
 	// expires, answered with nothing or one token, as long as cost.KeepWarm says that it pays. They go on from what a client has
 	// sent, with the credential of its organization. It is another field than Asker because it is another question whether
 	// they are wanted. Nil means that nothing is kept warm.
-	Warmer provider.Asker
+	Warmer owncalls.Asker
 
 	// Summarizer writes the records of pours that the window demands, segment by segment: ahead of a pour, behind the
 	// answers to requests that come near to it (preset.Summary.Ahead), and else while the client waits, within
@@ -112,7 +114,7 @@ type Models struct {
 
 	// Purse holds what requests may cost against budgets. Who makes own calls gives the engine the purse that holds
 	// these, so that together they cannot overrun a budget. Nil means one of the engine's own.
-	Purse *budget.Purse
+	Purse *purse.Purse
 
 	// Flusher saves what is worth remembering of conversations whose preset asks for it, before it leaves the view. Nil
 	// means that nothing is saved.

@@ -15,7 +15,6 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/testing/sandboxtest"
 	"github.com/decantdev/decant/testing/testkit"
 )
@@ -24,7 +23,7 @@ import (
 // begin alike, fail, break off, are tried again or edited, are poured, and go through two engines.
 type schedule struct {
 	*rapid.T
-	db      *sqlite.DB
+	db      store.Store
 	engines []*engine.Engine
 	session string
 	clock   *clock

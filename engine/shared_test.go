@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/testing/sandbox"
 	"github.com/decantdev/decant/token"
@@ -80,7 +81,7 @@ func emptyFile(dir string) (path string, err error) {
 }
 
 // emptyStore returns a store with nothing in it.
-func emptyStore(t testing.TB) *sqlite.DB {
+func emptyStore(t testing.TB) store.Store {
 	t.Helper()
 	path, err := emptyFile(t.TempDir())
 	if err != nil {

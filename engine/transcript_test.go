@@ -20,7 +20,6 @@ import (
 	"github.com/decantdev/decant/internal/archive"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/testing/sandboxtest"
 	"github.com/decantdev/decant/testing/testkit"
 	"github.com/decantdev/decant/wire"
@@ -39,7 +38,7 @@ var sent = []string{
 const fixedPart = `"system":[{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral","ttl":"1h"}}],"tools":[{"name":"Read","input_schema":{"type":"object"}}],`
 
 // kept sends the conversation that grows, and returns the store and the conversation's key.
-func kept(t *testing.T) (*sqlite.DB, store.Key) {
+func kept(t *testing.T) (store.Store, store.Key) {
 	t.Helper()
 	db := emptyStore(t)
 	e, err := engine.New(db, engine.Options{Timeouts: sandboxtest.Patient, Logger: testkit.StrictLog(t)})
@@ -151,7 +150,7 @@ func entryOf(message, block int, role decant.Role, text string) stored {
 }
 
 // commit commits entries and decisions and returns the new version.
-func commit(t *testing.T, db *sqlite.DB, b *store.Batch, entries ...stored) int64 {
+func commit(t *testing.T, db store.Store, b *store.Batch, entries ...stored) int64 {
 	t.Helper()
 	for _, e := range entries {
 		b.Entries = append(b.Entries, e.Entry)

@@ -25,7 +25,7 @@ import (
 type resting struct {
 	*dialogue
 	n    int
-	made []provider.Call
+	made []owncalls.Call
 }
 
 // newResting returns a dialogue of a client whose key is "key". key is that of the calls; where it is empty there are none.
@@ -44,7 +44,7 @@ func newResting(t *testing.T, key string, o engine.Options) *resting {
 		}
 		o.Models.Warmer, err = owncalls.NewCaller(owncalls.Options{
 			Ledger: k.store.(owncalls.Ledger), Account: &provider.Account{Client: client, Upstream: k.upstream, Shared: true},
-			Made: func(c provider.Call) { k.made = append(k.made, c) },
+			Made: func(c owncalls.Call) { k.made = append(k.made, c) },
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -158,7 +158,7 @@ func (k *resting) booked(paid store.Money) {
 	}
 	for _, c := range k.made {
 		own += c.Cost
-		if c.Purpose != provider.ForCache || c.Outcome != "answered" || c.Usage.Output > 1 || c.Usage.CacheWrite > 0 {
+		if c.Purpose != owncalls.ForCache || c.Outcome != "answered" || c.Usage.Output > 1 || c.Usage.CacheWrite > 0 {
 			k.Errorf("a call of %+v", c)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/provider"
 )
 
@@ -17,7 +18,7 @@ type unanswered struct {
 	calls int
 }
 
-func (r *unanswered) Ask(context.Context, provider.Cause, *provider.Request) (*provider.Answer, error) {
+func (r *unanswered) Ask(context.Context, owncalls.Cause, *provider.Request) (*provider.Answer, error) {
 	r.calls++
 	return nil, r.err
 }

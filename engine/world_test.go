@@ -131,7 +131,7 @@ type world struct {
 	window  int            // of every model, in tokens
 	sandbox *sandbox.Server
 	between func(http.Handler) http.Handler // what stands before the sandbox, nil: nothing
-	db      *sqlite.DB
+	db      store.Store
 	engine  *engine.Engine
 	client  http.RoundTripper
 

@@ -3,7 +3,7 @@ package gateway
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/decantdev/decant/provider"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/store"
 )
 
@@ -36,7 +36,7 @@ func NewCalls(reg prometheus.Registerer, money *Money) (*Calls, error) {
 }
 
 // Made counts a call.
-func (c *Calls) Made(call provider.Call) {
+func (c *Calls) Made(call owncalls.Call) {
 	purpose := string(call.Purpose)
 	c.calls.WithLabelValues(purpose, call.Outcome).Inc()
 	c.tokens.WithLabelValues(purpose, "prompt").Add(float64(call.Usage.Prompt()))

@@ -12,7 +12,6 @@ import (
 
 	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/internal/dialect/index"
-	"github.com/decantdev/decant/internal/dialect/openai"
 )
 
 // A refusal says why a request may not pass, no matter who sends it.
@@ -27,7 +26,7 @@ func (no *refusal) answer(w http.ResponseWriter, api dialect.API) {
 }
 
 // unmanaged are the APIs that are known and not managed. Their requests do not go to the upstream.
-var unmanaged = []dialect.API{openai.API{}}
+var unmanaged = []dialect.API{index.OpenAI{}}
 
 // doorOf returns which API a request is of, and which of its doors it is at.
 func doorOf(r *http.Request) (dialect.API, dialect.Door) {

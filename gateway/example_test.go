@@ -15,7 +15,7 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
-	"github.com/decantdev/decant/gateway/keyring"
+	"github.com/decantdev/decant/internal/keyring"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/testing/sandbox"

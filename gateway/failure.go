@@ -10,7 +10,8 @@ import (
 	"syscall"
 
 	"github.com/decantdev/decant/internal/dialect"
-	"github.com/decantdev/decant/transport"
+	"github.com/decantdev/decant/internal/modelhttp"
+	"github.com/decantdev/decant/internal/secret"
 )
 
 // statusLeft is the status under which a request counts whose client did not wait for the answer.
@@ -35,7 +36,7 @@ func (g *Gateway) refuseFailed(w http.ResponseWriter, r *http.Request, err error
 		return
 	}
 	text := "decant: no answer from the upstream: " + reason(err)
-	w.Header().Set(faultHeader, transport.OneLine(text))
+	w.Header().Set(faultHeader, secret.OneLine(text))
 	write(w, http.StatusBadGateway, v.api.Refuse(dialect.Failed, text))
 }
 
@@ -46,8 +47,8 @@ func reason(err error) string {
 	var certificate *tls.CertificateVerificationError
 	var network net.Error
 	switch {
-	case errors.Is(err, ErrDestination):
-		return ErrDestination.Error()
+	case errors.Is(err, modelhttp.ErrDestination):
+		return modelhttp.ErrDestination.Error()
 	case errors.As(err, &name):
 		return "its name cannot be resolved"
 	case errors.As(err, &certificate):

@@ -6,12 +6,14 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/decantdev/decant/internal/modelhttp"
 )
 
 func TestReasonsDoNotSayWhereTheUpstreamIs(t *testing.T) {
 	_, refused := http.Get("http://127.0.0.1:1/")
 	_, unknown := http.Get("http://inner.invalid/")
-	for _, err := range []error{refused, unknown, io.EOF, errors.New("10.0.0.7 is odd"), ErrDestination} {
+	for _, err := range []error{refused, unknown, io.EOF, errors.New("10.0.0.7 is odd"), modelhttp.ErrDestination} {
 		if err == nil {
 			t.Fatal("no error")
 		}

@@ -30,11 +30,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/gateway/keyring"
-	"github.com/decantdev/decant/gateway/tracing"
 	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/internal/dialect/index"
 	"github.com/decantdev/decant/internal/front"
+	"github.com/decantdev/decant/internal/keyring"
+	"github.com/decantdev/decant/internal/modelhttp"
+	"github.com/decantdev/decant/internal/tracing"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/transport"
@@ -154,7 +155,7 @@ func New(o Options) (*Gateway, error) {
 
 func (o *Options) setDefaults() (err error) {
 	if o.Outbound == nil {
-		if o.Outbound, err = NewOutbound(OutboundOptions{Allow: []*url.URL{o.Upstream}}); err != nil {
+		if o.Outbound, err = modelhttp.NewOutbound(modelhttp.OutboundOptions{Allow: []*url.URL{o.Upstream}}); err != nil {
 			return err
 		}
 	}

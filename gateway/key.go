@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"github.com/decantdev/decant/budget"
-	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/keyring"
 )
 
 // keyHeader is where a client sends its key.

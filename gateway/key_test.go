@@ -17,7 +17,7 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
-	"github.com/decantdev/decant/gateway/keyring"
+	"github.com/decantdev/decant/internal/keyring"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/testing/sandbox"
@@ -26,7 +26,7 @@ import (
 // A desk is a gateway whose keys are in a store.
 type desk struct {
 	*world
-	keys *sqlite.DB
+	keys store.Store
 	ring *keyring.Ring
 	now  *atomic.Int64 // Unix time in seconds
 }

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/decantdev/decant/internal/dialect"
-	"github.com/decantdev/decant/transport"
+	"github.com/decantdev/decant/internal/secret"
 )
 
 // rewrite turns a client's request into one for the upstream. Besides what HTTP demands of every hop it
@@ -68,7 +68,7 @@ const (
 
 // refuse answers a request that may not pass, in an API's format.
 func refuse(w http.ResponseWriter, api dialect.API, status int, why dialect.Cause, message string) {
-	w.Header().Set(refusedHeader, transport.OneLine(message))
+	w.Header().Set(refusedHeader, secret.OneLine(message))
 	write(w, status, api.Refuse(why, message))
 }
 

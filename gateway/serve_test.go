@@ -12,6 +12,7 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
+	"github.com/decantdev/decant/internal/modelhttp"
 )
 
 // serving is a gateway that serves for itself.
@@ -117,7 +118,7 @@ func TestOptionsThatCannotBe(t *testing.T) {
 	if _, err := gateway.New(gateway.Options{}); err == nil {
 		t.Error("a gateway without an engine")
 	}
-	if _, err := gateway.NewOutbound(gateway.OutboundOptions{CA: [][]byte{[]byte("no certificate")}}); err == nil {
+	if _, err := modelhttp.NewOutbound(modelhttp.OutboundOptions{CA: [][]byte{[]byte("no certificate")}}); err == nil {
 		t.Error("authorities that are none")
 	}
 }

@@ -3,7 +3,7 @@ package gateway
 import (
 	"net/http"
 
-	"github.com/decantdev/decant/gateway/tracing"
+	"github.com/decantdev/decant/internal/tracing"
 	"github.com/decantdev/decant/transport"
 )
 

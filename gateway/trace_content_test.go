@@ -12,7 +12,7 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
-	"github.com/decantdev/decant/gateway/tracing"
+	"github.com/decantdev/decant/internal/tracing"
 	"github.com/decantdev/decant/testing/sandbox"
 )
 

@@ -17,8 +17,9 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
-	"github.com/decantdev/decant/gateway/keyring"
-	"github.com/decantdev/decant/gateway/tracing"
+	"github.com/decantdev/decant/internal/keyring"
+	"github.com/decantdev/decant/internal/modelhttp"
+	"github.com/decantdev/decant/internal/tracing"
 	"github.com/decantdev/decant/testing/otlptest"
 	"github.com/decantdev/decant/testing/sandbox"
 	"github.com/decantdev/decant/testing/testkit"
@@ -42,7 +43,7 @@ func newTracedWorld(t *testing.T, upstream http.Handler, o gateway.Options, eo e
 
 // tracingTo sends traces to a collector, all of them unless the options say otherwise.
 func tracingTo(t testing.TB, collector *url.URL, upstream string, o tracing.Options) *tracing.Tracing {
-	out, err := gateway.NewOutbound(gateway.OutboundOptions{Allow: []*url.URL{collector}})
+	out, err := modelhttp.NewOutbound(modelhttp.OutboundOptions{Allow: []*url.URL{collector}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,11 +12,12 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/gateway/keyring"
-	"github.com/decantdev/decant/gateway/tracing"
 	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/internal/dialect/index"
 	"github.com/decantdev/decant/internal/front"
+	"github.com/decantdev/decant/internal/keyring"
+	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/internal/tracing"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/transport"
 )
@@ -213,10 +214,10 @@ func (v *visit) attrs(r *http.Request, now time.Time) []slog.Attr {
 		as = append(as, managed(v.prepared, v.usage)...)
 	}
 	if v.failure != nil {
-		as = append(as, slog.String("failure", transport.OneLine(v.failure.Error())))
+		as = append(as, slog.String("failure", secret.OneLine(v.failure.Error())))
 	}
 	if v.refused != "" {
-		as = append(as, slog.String("refused", transport.OneLine(v.refused)))
+		as = append(as, slog.String("refused", secret.OneLine(v.refused)))
 	}
 	return as
 }
@@ -248,10 +249,10 @@ func managed(p *engine.Prepared, u decant.Usage) []slog.Attr {
 		as = append(as, slog.Any("betas", p.Betas))
 	}
 	if p.Fault != nil {
-		as = append(as, slog.String("fault", transport.OneLine(p.Fault.Error())))
+		as = append(as, slog.String("fault", secret.OneLine(p.Fault.Error())))
 	}
 	return as
 }
 
 // clipped returns a path as it goes into a log.
-func clipped(path string) string { return transport.OneLine(path[:min(len(path), 120)]) }
+func clipped(path string) string { return secret.OneLine(path[:min(len(path), 120)]) }

@@ -18,6 +18,8 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
+	"github.com/decantdev/decant/internal/modelhttp"
+	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/testing/sandbox"
 	"github.com/decantdev/decant/testing/sandboxtest"
@@ -32,7 +34,7 @@ type world struct {
 	up      string // of the upstream
 	gateway *gateway.Gateway
 	engine  *engine.Engine
-	store   *sqlite.DB
+	store   store.Store
 	log     *record
 	client  *http.Client
 	server  *httptest.Server
@@ -66,7 +68,7 @@ func worldAt(t testing.TB, upstream string, o gateway.Options, eo engine.Options
 	if o.Upstream, err = url.Parse(upstream); err != nil {
 		t.Fatal(err)
 	}
-	out, err := gateway.NewOutbound(gateway.OutboundOptions{Allow: []*url.URL{o.Upstream}})
+	out, err := modelhttp.NewOutbound(modelhttp.OutboundOptions{Allow: []*url.URL{o.Upstream}})
 	if err != nil {
 		t.Fatal(err)
 	}

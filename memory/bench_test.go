@@ -21,11 +21,11 @@ func full(b *testing.B) (have []memory.Item) {
 	return have
 }
 
-// BenchmarkSave saves as much as one flush may into a full scope. It runs while the store is locked.
+// BenchmarkSave saves twenty items, as much as a flush brings, into a full scope. It runs while the store is locked.
 func BenchmarkSave(b *testing.B) {
 	have := full(b)
 	var items []memory.Item
-	for i := range memory.MaxSaves {
+	for i := range 20 {
 		items = append(items, item(b, fmt.Sprint("m:new", i), memory.KindMemory, fmt.Sprintf("something new, number %d", i), epoch))
 	}
 	do := memory.Save(items...)

@@ -16,12 +16,8 @@ const (
 	Archived  State = "archived"  // kept, and not used
 )
 
-// The numbers of the life cycle.
-const (
-	EscalateAfter = 5                   // confirmations that make an observation a rule
-	ArchiveAfter  = 28 * 24 * time.Hour // without a confirmation
-	MaxEvidence   = 20                  // confirmations that are kept of one item
-)
+// MaxEvidence is how many confirmations of one item are kept, the newest ones.
+const MaxEvidence = 20
 
 // State returns the state of the item.
 func (it *Item) State() State {
@@ -64,38 +60,6 @@ func known(it *Item, c *Confirmation) bool {
 	}
 	same := func(s Source, words string) bool { return s == c.Source && words == c.Evidence }
 	return same(it.Source, it.Text) || slices.ContainsFunc(it.Confirmations, func(k Confirmation) bool { return same(k.Source, k.Evidence) })
-}
-
-// Due returns the state into which an item should go now: Escalated for an active observation that was confirmed
-// EscalateAfter times, else Archived for one that was not confirmed for ArchiveAfter, else the state it is in. Items
-// of other kinds do not age.
-func Due(it Item, now time.Time) State { return DueAfter(it, now, EscalateAfter, ArchiveAfter) }
-
-// DueAfter is Due with other numbers: how many confirmations make a rule, and after how long without one an item is archived.
-// The count decides first: what has enough confirmations is not archived for its age.
-func DueAfter(it Item, now time.Time, times int, age time.Duration) State {
-	switch {
-	case it.Kind != KindObservation || it.State() != Active:
-		return it.State()
-	case it.Times >= times:
-		return Escalated
-	case now.Sub(later(it.Confirmed, it.Restored)) > age:
-		return Archived
-	}
-	return Active
-}
-
-// Escalate returns the observation as one that has become a rule, and the rule, under the given id. Both name each
-// other. The rule has what the observation is known from.
-func Escalate(it Item, id string, at time.Time) (observation, rule Item, err error) {
-	if it.Kind != KindObservation || it.State() != Active {
-		return it, Item{}, fmt.Errorf("%s is an %s %s: only an active observation becomes a rule", it.ID, it.State(), it.Kind)
-	}
-	rule = it
-	rule.ID, rule.Kind, rule.From, rule.Created = id, KindRule, it.ID, at
-	rule.Confirmations = slices.Clone(it.Confirmations)
-	it.Escalated, it.Became = at, id
-	return it, rule, nil
 }
 
 // Archive returns the item as one that is kept and not used.

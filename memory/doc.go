@@ -5,24 +5,21 @@
 // belongs to a [Scope], which is a conversation, a project or a user, and names the messages that it comes from. What
 // happens to it are pure functions from items to items; nothing here reads a clock, a store or a file.
 //
-//	        New
-//	         │
-//	         ▼      Archive           Confirm adds evidence in every state. What is archived
-//	      active ────────────▶ archived    and confirmed again is active again.
-//	         │   ◀────────────
-//	Escalate │       Restore          [Due] says which step time and confirmations ask for:
-//	         ▼                        an observation with five confirmations becomes a rule,
-//	     escalated                    one not confirmed for 28 days is archived.
+//	  New
+//	   │
+//	   ▼      Archive
+//	active ────────────▶ archived
+//	       ◀────────────
+//	          Restore
 //
-// An escalated observation stays where it is and names the rule that it has become; the rule names the observation.
+// Confirm adds evidence in every state. What is archived and confirmed again is active again. An observation that a
+// program has made a rule is escalated: it stays where it is and names the rule; the rule names the observation.
 //
 // [Save] is how items come in: a text that is there already confirms the item that has it, and a scope that is full
 // archives what was confirmed longest ago. A text is one line of at most [MaxText] characters without credentials; a
 // text that is nothing but credentials is refused.
 //
-// [Parse] reads what a model answered when it was asked to save what matters ([Prompt]); [FromFacts] takes the same
-// from must-keep facts where there is no model. [Rank] finds items by words, and [Brief] writes them for a model that
-// did not see the conversation they come from.
+// [Rank] finds items by words, and [Brief] writes them for a model that did not see the conversation they come from.
 //
 // store.Memories keeps items; store.Memories.Revise takes what [Save] returns.
 package memory

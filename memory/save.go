@@ -12,7 +12,6 @@ import (
 const (
 	MaxActive   = 500 // items of one scope that are not archived
 	MaxArchived = 500 // archived items of one scope; of more, those that were archived first are removed
-	MaxSaves    = 20  // items that one answer, or one extraction, saves at most
 )
 
 // Save returns what makes room for items in their scope and adds them, for store.Memories.Revise. An item whose text is

@@ -28,7 +28,7 @@ const mostRead = 64 << 10
 // clean returns a text as it may be remembered: on one line, without credentials, and not too long. Credentials are
 // masked before the text is cut, since a part of one might not be known for what it is.
 func clean(text string) (string, error) {
-	line := secret.Mask(oneLine(masked(text, mostRead))) // what stood on several lines may be known on one
+	line := secret.Mask(oneLine(secret.MaskVisible(text, mostRead))) // what stood on several lines may be known on one
 	switch {
 	case line == "":
 		return "", ErrEmpty
@@ -36,25 +36,6 @@ func clean(text string) (string, error) {
 		return "", ErrSecret
 	}
 	return cut(line, MaxText), nil
-}
-
-// masked returns the first bytes of a text, at most most of them, without credentials and invisible characters:
-// that could hide a credential, or words that only a model reads.
-func masked(text string, most int) string {
-	last := rune(0)
-	return secret.Mask(strings.Map(func(r rune) rune {
-		joins := (r == '\u200c' || r == '\u200d') && last >= '\u0600' && !unicode.IsSpace(last) // Persian, Hindi and others are spelled with them
-		if unseen(r) && !joins {
-			return -1
-		}
-		last = r
-		return r
-	}, strings.ToValidUTF8(text[:min(len(text), most)], "")))
-}
-
-// unseen reports whether a character is drawn as nothing: it turns the direction of writing, joins, tags or selects.
-func unseen(r rune) bool {
-	return r >= 0xad && unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // mask is the placeholder of a credential.

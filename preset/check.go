@@ -117,8 +117,8 @@ func (n *Native) check() error {
 
 // length returns an error if a text under a key has more than MaxInstructions characters.
 func length(key, text string) error {
-	if n := utf8.RuneCountInString(text); n > MaxInstructions {
-		return fmt.Errorf("%s: %d characters are more than %d", key, n, MaxInstructions)
+	if n := utf8.RuneCountInString(text); n > maxInstructions {
+		return fmt.Errorf("%s: %d characters are more than %d", key, n, maxInstructions)
 	}
 	return nil
 }

@@ -68,13 +68,6 @@ func (t EarlyPours) Settled() EarlyPours {
 	}
 }
 
-// WithFlush returns a copy of p that flushes, or does not.
-func (p *Preset) WithFlush(on bool) *Preset {
-	out := *p
-	out.Flush.On = on
-	return &out
-}
-
 // WithEarlyPours returns a copy of p at another level of early pours. It drops the numbers that p has.
 func (p *Preset) WithEarlyPours(name string) (*Preset, error) {
 	if _, ok := level(name); !ok {

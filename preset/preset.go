@@ -188,33 +188,6 @@ type Tools struct {
 	Cap     int      `yaml:"cap"`     // characters that every result is cut to; 0: no cap
 }
 
-// Sealed returns p for a request that shall go out as what was sent before, with more behind it: nothing is
-// poured unless the window, as far as p uses it, has no room for an answer of so many tokens.
-func (p *Preset) Sealed(answer int) *Preset {
-	out := *p
-	out.Trigger.Tokens, out.Trigger.Reserve = 0, answer
-	out.EarlyPours = EarlyPours{Level: off}
-	out.Prune = PruneAtPours
-	out.Native.Editing, out.Native.Compaction = Editing{}, Compaction{}
-	return &out
-}
-
-// WithoutBackstop returns p without a limit of messages.
-func (p *Preset) WithoutBackstop() *Preset {
-	out := *p
-	out.Trigger.Messages = 0
-	return &out
-}
-
-// Without returns p without a reduction.
-func (p *Preset) Without(reduction decant.Reduction) *Preset {
-	out := *p
-	is := func(r decant.Reduction) bool { return r == reduction }
-	out.Reduce.Order = slices.DeleteFunc(slices.Clone(p.Reduce.Order), is)
-	out.Reduce.Always = slices.DeleteFunc(slices.Clone(p.Reduce.Always), is)
-	return &out
-}
-
 // Names returns the names of the embedded presets, sorted.
 func Names() []string {
 	entries, err := fs.ReadDir(files, ".")

@@ -48,9 +48,6 @@ type Editing struct {
 	Least        int `yaml:"least"`         // nothing is cleared that frees fewer tokens
 }
 
-// On reports whether e clears anything.
-func (e Editing) On() bool { return e.Tokens > 0 }
-
 // Compaction replaces a context by a summary, for which Summary.Instructions hold. The zero value replaces nothing.
 type Compaction struct {
 	Tokens int `yaml:"tokens"` // due when the context is strictly larger; 0: never
@@ -58,6 +55,3 @@ type Compaction struct {
 	// end
 	Pause bool `yaml:"pause"`
 }
-
-// On reports whether c replaces anything.
-func (c Compaction) On() bool { return c.Tokens > 0 }

@@ -38,8 +38,8 @@ type Summary struct {
 	Ahead Ahead `yaml:"ahead"`
 }
 
-// MaxInstructions is the most characters of Summary.Instructions and of Flush.Prompt.
-const MaxInstructions = 4000
+// maxInstructions is the most characters of Summary.Instructions and of Flush.Prompt.
+const maxInstructions = 4000
 
 // Chunk says how a model reads what is too long for one call. If a field is zero, it has the default value of
 // Settled.

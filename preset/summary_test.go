@@ -27,7 +27,7 @@ func TestSummariesHaveDefaults(t *testing.T) {
 	if f := p.Flush.Settled(); f.On || f.Ahead != 4000 || f.Token != "SILENT" {
 		t.Errorf("flush: %+v", f)
 	}
-	if p.Native.Editing.On() || p.Native.Compaction.On() {
+	if p.Native.Editing.Tokens > 0 || p.Native.Compaction.Tokens > 0 {
 		t.Errorf("native: %+v", p.Native)
 	}
 }

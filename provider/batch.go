@@ -2,20 +2,7 @@ package provider
 
 import (
 	"context"
-	"errors"
 	"time"
-)
-
-// Conditions of batches that callers branch on. Test with errors.Is.
-var (
-	// ErrPending means that an answer comes later: its request waits for a batch, or is in one. To ask again later is no second request.
-	ErrPending = errors.New("the answer comes with a batch")
-
-	// ErrGivenUp means that a request has failed in batches for good.
-	ErrGivenUp = errors.New("there is no answer from any batch")
-
-	// ErrNoBatches means that the account has no client that makes batches.
-	ErrNoBatches = errors.New("this provider has no batches that Decant knows")
 )
 
 // A BatchItem is one request of a batch.

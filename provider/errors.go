@@ -7,12 +7,6 @@ var (
 	// ErrRefused means that the provider would refuse the same request again.
 	ErrRefused = errors.New("the provider refused the request")
 
-	// ErrResting means that own calls have reached their limit of rate or cost, and none is made for a while.
-	ErrResting = errors.New("own calls have reached their limit")
-
-	// ErrNoCredential means that there is no credential which may be used for the conversation.
-	ErrNoCredential = errors.New("no credential for own calls")
-
 	// ErrBroken means that an answer came and is of no use: it broke off, is too long, or is not in the form of the API. It
 	// may have been paid for.
 	ErrBroken = errors.New("the answer cannot be used")

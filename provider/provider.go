@@ -1,6 +1,6 @@
-// Package provider asks models on Decant's own account: for records, for what is worth remembering, for sizes.
+// Package provider asks models: a [Client] for one answer, a [Speaker] for the next one of a conversation with tools.
 //
-// A Client speaks one API; packages anthropic and openai have one each. Nothing that is asked for here becomes part of a
+// Each speaks one API; packages anthropic and openai have one each. Nothing that is asked for here becomes part of a
 // conversation, and no credential is stored, logged or part of an identity.
 package provider
 
@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
 
@@ -81,40 +80,4 @@ type Account struct {
 // A Lister says what its provider tells about the models that there are. It costs nothing. The client of package anthropic is one.
 type Lister interface {
 	Models(ctx context.Context) ([]token.Facts, error)
-}
-
-// A Purpose is what an own call is for. It is told apart in the ledger, in limits and in metrics.
-type Purpose string
-
-// The purposes.
-const (
-	ForRecord     Purpose = "record"       // of a pour, or of a part of a conversation before it
-	ForMemory     Purpose = "memory"       // what is worth remembering, before it leaves the view
-	ForCompaction Purpose = "compaction"   // the provider's own
-	ForCache      Purpose = store.ForCache // to keep it warm
-	ForCount      Purpose = "count"        // of tokens; it costs nothing
-	ForTriage     Purpose = "triage"       // which errors are worth an investigation
-)
-
-// A Cause says on whose behalf a call is made. Its tenant pays, and nobody else's credential is ever used for it.
-type Cause struct {
-	Conversation store.Key
-	Upstream     string // base URL of the provider that the conversation is held with; empty: no client is behind it
-	Purpose      Purpose
-}
-
-// An Asker makes own calls on behalf of conversations, within limits and budgets, and books what they cost. An answer
-// beside an error has only what is known of what it cost.
-type Asker interface {
-	Ask(ctx context.Context, c Cause, r *Request) (*Answer, error)
-}
-
-// A Call is what became of an own call.
-type Call struct {
-	Cause
-	Model   string // as the catalogue names it
-	Outcome string // "answered", "unusable", "refused", "failed", "resting", "budget", "no credential"
-	Usage   decant.Usage
-	Cost    store.Money
-	Took    time.Duration
 }

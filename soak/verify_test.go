@@ -54,13 +54,13 @@ func (s *soak) verify() {
 // elsewhere reports whether another conversation of the session reads back as it was acknowledged: of two requests that
 // begin a conversation at the same moment, one that its client left, say, the answers name different ids, and one of them is
 // stored.
-func (s *soak) elsewhere(ctx context.Context, db *sqlite.DB, l *line) bool {
+func (s *soak) elsewhere(ctx context.Context, db store.Store, l *line) bool {
 	found, err := db.Conversations(ctx, store.Filter{Tenant: l.key.Tenant, Session: l.session})
 	return err == nil && slices.ContainsFunc(found, func(c store.Summary) bool { return s.readBack(ctx, db, l, c.Key) == nil })
 }
 
 // readBack checks that a conversation is as its client has sent it, and its newest answer as the upstream has given it.
-func (s *soak) readBack(ctx context.Context, db *sqlite.DB, l *line, k store.Key) error {
+func (s *soak) readBack(ctx context.Context, db store.Store, l *line, k store.Key) error {
 	state, err := db.Load(ctx, k, store.Newest)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (s *soak) readBack(ctx context.Context, db *sqlite.DB, l *line, k store.Key
 }
 
 // answered checks that the newest answer was archived.
-func (s *soak) answered(ctx context.Context, db *sqlite.DB, l *line, k store.Key) error {
+func (s *soak) answered(ctx context.Context, db store.Store, l *line, k store.Key) error {
 	rs, err := db.Requests(ctx, k)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (s *soak) answered(ctx context.Context, db *sqlite.DB, l *line, k store.Key
 
 // ledger checks what was booked. Every answer that came to its end is in it as the upstream has counted it; of one
 // that broke off, or that the client did not wait for, what the upstream had said until then, or an estimate.
-func (s *soak) ledger(ctx context.Context, db *sqlite.DB) {
+func (s *soak) ledger(ctx context.Context, db store.Store) {
 	tenants, err := db.Tenants(ctx)
 	if err != nil {
 		s.t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/secret"
 )
 
 // An exchange is one request for messages, or for their size, with its answers.
@@ -166,7 +167,7 @@ func (x *exchange) forward(p *engine.Prepared) (*http.Response, error) {
 		}
 		x.label(res, p)
 		if packed != nil {
-			res.Header.Set(faultHeader, OneLine(packed.Error()))
+			res.Header.Set(faultHeader, secret.OneLine(packed.Error()))
 		}
 		x.watch(res, p)
 		return res, nil
@@ -249,7 +250,7 @@ func (x *exchange) label(res *http.Response, p *engine.Prepared) {
 		res.Header.Set("X-Decant-Conversation", p.Conversation)
 	}
 	if p.Fault != nil {
-		res.Header.Set(faultHeader, OneLine(p.Fault.Error()))
+		res.Header.Set(faultHeader, secret.OneLine(p.Fault.Error()))
 	}
 	if cp := p.Report.Poor(); cp != nil {
 		res.Header.Set(recordHeader, fmt.Sprintf("poor; checkpoint=%d; score=%.2f", cp.Number, cp.Score))

@@ -5,8 +5,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-
-	"github.com/decantdev/decant/internal/secret"
 )
 
 // Headers that begin with ours are for Decant, or from it. None goes to the provider, and none of the provider's
@@ -56,15 +54,4 @@ func (t *trailed) Read(p []byte) (int, error) {
 		RemoveOurs(t.res.Trailer)
 	}
 	return n, err
-}
-
-// OneLine returns s in a form for headers and logs: without unprintable characters and without credentials.
-func OneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r > '~' {
-			return ' '
-		}
-		return r
-	}, secret.Mask(s))
-	return s[:min(len(s), 300)]
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/secret"
 )
 
 // Headers that distinguish Decant's own answers from the provider's.
@@ -58,7 +59,7 @@ func reply(api dialect.API, r *http.Request, status int, why dialect.Cause, mess
 	return &http.Response{
 		Status: strconv.Itoa(status) + " " + http.StatusText(status), StatusCode: status,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
-		Header: http.Header{"Content-Type": {"application/json"}, header: {OneLine(message)}},
+		Header: http.Header{"Content-Type": {"application/json"}, header: {secret.OneLine(message)}},
 		Body:   io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)),
 	}
 }

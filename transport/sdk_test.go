@@ -24,7 +24,7 @@ import (
 type world struct {
 	sandbox *sandbox.Server
 	url     string
-	store   *sqlite.DB
+	store   store.Store
 	engine  *engine.Engine
 	client  *http.Client
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/remember"
 	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/internal/flush"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/preset"
@@ -225,7 +226,7 @@ var preference = regexp.MustCompile(`I prefer [a-z0-9-]+ for (\w+)`)
 
 // A keeper is a Reader that saves with save_memory, in the turn before a pour, the newest preference about each thing that it sees.
 var keeper = sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
-	if strings.TrimSpace(p.Last(decant.RoleUser)) != memory.ToolPrompt {
+	if strings.TrimSpace(p.Last(decant.RoleUser)) != flush.ToolPrompt {
 		noted := sandboxtest.Model(func(*sandbox.Prompt) sandbox.Answer { return says(text("Noted.")) })
 		a, err := sandbox.Reader{Else: noted}.Answer(context.Background(), p)
 		if err != nil {

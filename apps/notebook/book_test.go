@@ -14,13 +14,14 @@ import (
 
 	"github.com/decantdev/decant/apps/notebook"
 	"github.com/decantdev/decant/memory"
+	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
 
 // A desk is a repository with a notebook, and a clock.
 type desk struct {
 	*testing.T
-	db   *sqlite.DB
+	db   store.Store
 	name string // of the database
 	root string
 	now  time.Time

@@ -15,6 +15,7 @@ import (
 
 	"github.com/decantdev/decant/apps/notebook"
 	"github.com/decantdev/decant/memory"
+	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/testing/testkit"
 )
@@ -37,13 +38,13 @@ func TestMain(m *testing.M) {
 
 // A mortal is a store whose process is killed at its nth change: before what is changed is stored, or after that.
 type mortal struct {
-	*sqlite.DB
+	store.Store
 	left int
 }
 
 func (m *mortal) Revise(ctx context.Context, tenant string, at memory.Scope, do func([]memory.Item) ([]memory.Item, error)) error {
 	m.die()
-	err := m.DB.Revise(ctx, tenant, at, do)
+	err := m.Store.Revise(ctx, tenant, at, do)
 	m.die()
 	return err
 }

@@ -21,13 +21,32 @@ func (l *ledger) due(r *Record) memory.State {
 		it.Times = 0
 	}
 	age := &l.set.Triggers.ObservationAge
-	return memory.DueAfter(it, l.now, age.Confirmations, time.Duration(age.ArchiveDays)*24*time.Hour)
+	return dueAfter(it, l.now, age.Confirmations, time.Duration(age.ArchiveDays)*24*time.Hour)
+}
+
+// dueAfter returns the state into which an item should go now: Escalated for an active observation that was confirmed
+// so many times, else Archived for one that was not confirmed for so long, else the state it is in. Items of other
+// kinds do not age.
+func dueAfter(it memory.Item, now time.Time, times int, age time.Duration) memory.State {
+	last := it.Confirmed
+	if it.Restored.After(last) {
+		last = it.Restored
+	}
+	switch {
+	case it.Kind != memory.KindObservation || it.State() != memory.Active:
+		return it.State()
+	case it.Times >= times:
+		return memory.Escalated
+	case now.Sub(last) > age:
+		return memory.Archived
+	}
+	return memory.Active
 }
 
 // escalate makes an observation a rule. Both name each other.
 func (l *ledger) escalate(r *Record) (*Record, error) {
 	id := cmp.Or(r.Shares, recordID(memory.KindRule, r.Text, l.now, r.ID))
-	was, is, err := memory.Escalate(r.Item, id, l.now)
+	was, is, err := escalated(r.Item, id, l.now)
 	if err != nil {
 		return nil, err
 	}
@@ -44,6 +63,19 @@ func (l *ledger) escalate(r *Record) (*Record, error) {
 	}
 	l.records = append(l.records, rule)
 	return rule, nil
+}
+
+// escalated returns the observation as one that has become a rule, and the rule, under the given id. The rule has what
+// the observation is known from.
+func escalated(it memory.Item, id string, at time.Time) (observation, rule memory.Item, err error) {
+	if it.Kind != memory.KindObservation || it.State() != memory.Active {
+		return it, memory.Item{}, fmt.Errorf("%s is an %s %s: only an active observation becomes a rule", it.ID, it.State(), it.Kind)
+	}
+	rule = it
+	rule.ID, rule.Kind, rule.From, rule.Created = id, memory.KindRule, it.ID, at
+	rule.Confirmations = slices.Clone(it.Confirmations)
+	it.Escalated, it.Became = at, id
+	return it, rule, nil
 }
 
 // whyOf returns the confirmations of an observation as the reason for a rule.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/decantdev/decant/apps/notebook"
 	"github.com/decantdev/decant/memory"
+	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
 
@@ -19,11 +20,11 @@ type team struct {
 	origin string
 	ada    *notebook.Book
 	bob    *notebook.Book
-	stores map[*notebook.Book]*sqlite.DB
+	stores map[*notebook.Book]store.Store
 }
 
 func newTeam(t *testing.T) *team {
-	tm := &team{desk: newDesk(t), stores: map[*notebook.Book]*sqlite.DB{}, origin: filepath.Join(t.TempDir(), "origin.git")}
+	tm := &team{desk: newDesk(t), stores: map[*notebook.Book]store.Store{}, origin: filepath.Join(t.TempDir(), "origin.git")}
 	tm.run("", "init", "-q", "--bare", "-b", "main", tm.origin)
 	tm.ada, tm.bob = tm.member("ada"), tm.member("bob")
 	return tm

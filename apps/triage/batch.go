@@ -11,6 +11,15 @@ import (
 	"github.com/decantdev/decant/provider"
 )
 
+// Conditions of batches that callers branch on. Test with errors.Is.
+var (
+	// ErrPending means that an answer comes later: its request waits for a batch, or is in one. Asking again later makes no second request.
+	ErrPending = errors.New("the answer comes with a batch")
+
+	// ErrNoBatches means that the account has no client that makes batches.
+	ErrNoBatches = errors.New("this provider has no batches that Decant knows")
+)
+
 // A Batch says how a run is done in batches. It is part of the run's plan, so later steps need no flags.
 type Batch struct {
 	MaxErrors int  `json:"max_errors"` // errors that are investigated; the triage pass chooses them
@@ -44,7 +53,7 @@ func WaitingBatch(ctx context.Context, o Options) (id string, err error) {
 // Advance does what can be done now. A run in batches asks b and returns the state of the batch that it waits for, nil once
 // the run is done: each call reads the results of a batch that has ended, continues the investigations, and submits their
 // next questions. Any other run is worked on to its end. Advance may be called again at any time, after an error and in
-// another process, too. provider.ErrNoBatches means that a run in batches has no b.
+// another process, too. ErrNoBatches means that a run in batches has no b.
 func (r *Run) Advance(ctx context.Context, b provider.Batcher) (*BatchState, error) {
 	switch {
 	case !r.InBatches():
@@ -52,7 +61,7 @@ func (r *Run) Advance(ctx context.Context, b provider.Batcher) (*BatchState, err
 	case r.done:
 		return nil, nil
 	case b == nil:
-		return nil, provider.ErrNoBatches
+		return nil, ErrNoBatches
 	}
 	run, err := r.inBatches(ctx, b)
 	if err != nil {
@@ -87,7 +96,7 @@ func (b *batchedRun) step(ctx context.Context) (*BatchState, error) {
 		err = b.Work(ctx)
 	}
 	b.noteFailures()
-	if ctx.Err() != nil || !errors.Is(err, provider.ErrPending) {
+	if ctx.Err() != nil || !errors.Is(err, ErrPending) {
 		return nil, err
 	}
 	s, fault := b.calls.submit(ctx, b.pace())
@@ -116,7 +125,7 @@ func (b *batchedRun) noteFailures() {
 	}
 }
 
-// notPending returns an error without its parts that are provider.ErrPending.
+// notPending returns an error without its parts that are ErrPending.
 func notPending(err error) error {
 	if list, ok := err.(interface{ Unwrap() []error }); ok {
 		var out []error
@@ -127,7 +136,7 @@ func notPending(err error) error {
 			return all
 		}
 	}
-	if errors.Is(err, provider.ErrPending) {
+	if errors.Is(err, ErrPending) {
 		return nil
 	}
 	return err

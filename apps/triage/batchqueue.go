@@ -15,6 +15,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/apps/triage/investigate"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 )
@@ -26,7 +27,7 @@ const batchKind = "triage-batch"
 const maxTries = 3
 
 // A batchQueue sends the questions of many agent sessions to a provider as batches. As a provider.Speaker it answers
-// provider.ErrPending until a batch has the answer. The session's run then ends with that error, and Continue asks the
+// ErrPending until a batch has the answer. The session's run then ends with that error, and Continue asks the
 // same question again, perhaps in another process and a day later.
 //
 // Each question is written to a journal, under a random id, before it is sent, so none is sent twice: after a lost
@@ -126,7 +127,7 @@ func openQueue(ctx context.Context, o Options, p provider.Batcher, run string) (
 	return q, nil
 }
 
-// Speak implements provider.Speaker. It returns the answer to the question of the session in ctx, or provider.ErrPending.
+// Speak implements provider.Speaker. It returns the answer to the question of the session in ctx, or ErrPending.
 func (q *batchQueue) Speak(ctx context.Context, t *provider.Turn, _ func(provider.Delta)) (*provider.Answer, error) {
 	s := agent.SessionOf(ctx)
 	if s == nil {
@@ -140,7 +141,7 @@ func (q *batchQueue) Speak(ctx context.Context, t *provider.Turn, _ func(provide
 	return q.ask(s.ID(), hex.EncodeToString(h.Sum(nil)[:16]), t)
 }
 
-// ask returns the answer to a session's question, or provider.ErrPending. A question that the provider refused is asked
+// ask returns the answer to a session's question, or ErrPending. A question that the provider refused is asked
 // again only with another body.
 func (q *batchQueue) ask(session, history string, t *provider.Turn) (*provider.Answer, error) {
 	q.mu.Lock()
@@ -149,7 +150,7 @@ func (q *batchQueue) ask(session, history string, t *provider.Turn) (*provider.A
 	switch {
 	case last == nil || last.History != history:
 	case last.result == nil:
-		return nil, provider.ErrPending
+		return nil, ErrPending
 	case last.result.Outcome != provider.BatchSucceeded:
 		if bytes.Equal(last.Body, t.Body) || !last.result.refused() {
 			return nil, last.result.err()
@@ -162,7 +163,7 @@ func (q *batchQueue) ask(session, history string, t *provider.Turn) (*provider.A
 	next := &question{Session: session, History: history, Body: bytes.Clone(t.Body), Betas: t.Betas, Tries: 1}
 	q.newest[session] = next
 	q.waiting = append(q.waiting, next)
-	return nil, provider.ErrPending
+	return nil, ErrPending
 }
 
 func (r *batchResult) answer() *provider.Answer {
@@ -176,9 +177,9 @@ func (r *batchResult) refused() bool { return r.Failure != nil && r.Failure.Refu
 func (r *batchResult) err() error {
 	if f := r.Failure; r.refused() {
 		why := &provider.Failure{Status: f.Status, Kind: f.Kind, Message: f.Message, Refused: true}
-		return fmt.Errorf("%w: %w", provider.ErrGivenUp, why)
+		return fmt.Errorf("%w: %w", investigate.ErrGivenUp, why)
 	}
-	return fmt.Errorf("%w after %d tries: %s", provider.ErrGivenUp, maxTries, r.Why)
+	return fmt.Errorf("%w after %d tries: %s", investigate.ErrGivenUp, maxTries, r.Why)
 }
 
 // apply changes the queue by a step of the journal.

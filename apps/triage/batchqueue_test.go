@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/decantdev/decant/apps/triage/investigate"
 	"github.com/decantdev/decant/provider"
+	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
 
@@ -66,7 +68,7 @@ func (d *desk) Results(_ context.Context, id string) (out []provider.BatchResult
 // A queueRoom opens the queue of one run, as often as processes do.
 type queueRoom struct {
 	*testing.T
-	db *sqlite.DB
+	db store.Store
 	*desk
 }
 
@@ -103,7 +105,7 @@ func TestAFailedHalfIsSentAgainAlone(t *testing.T) {
 	r.fails["3"] = provider.BatchResult{Outcome: provider.BatchErrored, Err: &provider.Failure{Status: 400, Kind: "invalid_request_error", Refused: true}}
 	of := r.open()
 	for _, body := range []string{"1", "2", "3"} {
-		if _, err := ask(of, body); !errors.Is(err, provider.ErrPending) {
+		if _, err := ask(of, body); !errors.Is(err, ErrPending) {
 			t.Fatal(err)
 		}
 	}
@@ -122,10 +124,10 @@ func TestAFailedHalfIsSentAgainAlone(t *testing.T) {
 	if text, err := ask(of, "1"); err != nil || text != "to 1" {
 		t.Error(text, err)
 	}
-	if _, err := ask(of, "2"); !errors.Is(err, provider.ErrGivenUp) {
+	if _, err := ask(of, "2"); !errors.Is(err, investigate.ErrGivenUp) {
 		t.Error(err)
 	}
-	if _, err := ask(of, "3"); !errors.Is(err, provider.ErrGivenUp) || !errors.Is(err, provider.ErrRefused) {
+	if _, err := ask(of, "3"); !errors.Is(err, investigate.ErrGivenUp) || !errors.Is(err, provider.ErrRefused) {
 		t.Error(err)
 	}
 	if b := of.ended(); len(b) != 3 || len(b[0].Failed) != 2 || b[0].Failed[0] != "it has expired" {

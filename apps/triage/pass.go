@@ -11,7 +11,6 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/apps/triage/deliver"
 	"github.com/decantdev/decant/apps/triage/investigate"
-	"github.com/decantdev/decant/provider"
 )
 
 // MaxPassed is how many errors of a run in batches the triage pass looks at.
@@ -49,7 +48,7 @@ func (p *pass) into(r *deliver.Report) {
 }
 
 // assess makes the triage pass: it asks the model how severe each error is, and chooses what is investigated. It
-// returns provider.ErrPending until every answer is there.
+// returns ErrPending until every answer is there.
 func (r *Run) assess(ctx context.Context) error {
 	p := &pass{Verdicts: map[int]investigate.Verdict{}, Left: map[int]string{}}
 	var pending error
@@ -58,10 +57,10 @@ func (r *Run) assess(ctx context.Context) error {
 		c := &cases[i]
 		v, spent, err := r.o.Investigator.Assess(ctx, fmt.Sprintf("%s-pass-%d", r.ID(), c.Number), c)
 		switch {
-		case errors.Is(err, provider.ErrPending):
+		case errors.Is(err, ErrPending):
 			pending = err
 			continue
-		case errors.Is(err, provider.ErrGivenUp), errors.Is(err, agent.ErrUntyped):
+		case errors.Is(err, investigate.ErrGivenUp), errors.Is(err, agent.ErrUntyped):
 			p.Failed = append(p.Failed, fmt.Sprintf("The triage pass has no verdict on error %d, so it is investigated: %v", c.Number, err))
 		case err != nil:
 			return err

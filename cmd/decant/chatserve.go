@@ -17,9 +17,9 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/front"
+	"github.com/decantdev/decant/internal/keyring"
 	"github.com/decantdev/decant/preset"
 )
 

@@ -32,7 +32,7 @@ func openWith(ctx context.Context, c *config.Config, path string, o sqlite.Optio
 	}
 	o.Key = secretOf(key)
 	db, err := sqlite.Open(ctx, path, o)
-	if err != nil { // and no *sqlite.DB that is nil in an interface that is not
+	if err != nil { // and no store.Store that is nil in an interface that is not
 		return nil, advised(err)
 	}
 	return db, nil

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/decantdev/decant/gateway/keyring"
+	"github.com/decantdev/decant/internal/keyring"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 )

@@ -4,8 +4,8 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/keyring"
 )
 
 // A ringFunc returns the keys that admit requests to a service.

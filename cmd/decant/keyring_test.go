@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/keyring"
 	"github.com/decantdev/decant/store"
 )
 

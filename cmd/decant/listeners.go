@@ -13,9 +13,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/front"
+	"github.com/decantdev/decant/internal/keyring"
 )
 
 // An edge is where a server meets its clients: listeners, certificate and keys, and the goroutines that keep them up

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decantdev/decant/internal/summarize"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/summarize"
 	"github.com/decantdev/decant/token"
 )
 

@@ -11,6 +11,7 @@ import (
 	"github.com/decantdev/decant/apps/notebook"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
@@ -94,7 +95,7 @@ func (f *notebookFlag) ask(ctx context.Context, s *streams, cfg *config.Config, 
 	if err != nil {
 		return "", err
 	}
-	a, err := asker.Ask(ctx, provider.Cause{Conversation: store.Key{Tenant: tenant}, Purpose: provider.ForRecord}, r)
+	a, err := asker.Ask(ctx, owncalls.Cause{Conversation: store.Key{Tenant: tenant}, Purpose: owncalls.ForRecord}, r)
 	if err != nil {
 		return "", err
 	}
@@ -102,7 +103,7 @@ func (f *notebookFlag) ask(ctx context.Context, s *streams, cfg *config.Config, 
 }
 
 // asker returns the client of the configured model.
-func (f *notebookFlag) asker(cfg *config.Config, db store.Store) (provider.Asker, error) {
+func (f *notebookFlag) asker(cfg *config.Config, db store.Store) (owncalls.Asker, error) {
 	p, err := presetAt(cfg.Preset, cfg.Early)
 	if err != nil {
 		return nil, err

@@ -15,12 +15,13 @@ import (
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/notice"
 	"github.com/decantdev/decant/internal/owncalls"
+	"github.com/decantdev/decant/internal/purse"
+	"github.com/decantdev/decant/internal/summarize"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/openai"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/summarize"
 	"github.com/decantdev/decant/token"
 )
 
@@ -115,7 +116,7 @@ func (o *ownCalls) into(e *engine.Options, db engine.Store) error {
 	if o == nil {
 		return nil
 	}
-	e.Models.Purse = budget.NewPurse(db, time.Now, o.log)
+	e.Models.Purse = purse.New(db, time.Now, o.log)
 	caller, err := owncalls.NewCaller(o.options(e, db))
 	if err != nil {
 		return err

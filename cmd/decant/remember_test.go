@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/decantdev/decant/internal/flush"
 	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store/sqlite"
@@ -31,7 +32,7 @@ func remember(flag *flag.FlagSet, args []string, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	o := memory.Origin{Scope: memory.Scope{Level: memory.User}, Time: time.Date(2026, 3, 14, 9, 26, 0, 0, time.UTC)}
+	o := flush.Origin{Scope: memory.Scope{Level: memory.User}, Time: time.Date(2026, 3, 14, 9, 26, 0, 0, time.UTC)}
 	if *project != "" {
 		o.Scope = memory.Scope{Level: memory.Project, Name: *project}
 	}
@@ -48,7 +49,7 @@ func remember(flag *flag.FlagSet, args []string, _ io.Writer) error {
 	}
 	o.ID = func() (string, error) { n++; return fmt.Sprintf("m:%012x", n-1), nil }
 	for _, text := range flag.Args()[2:] {
-		items, err := o.Items([]memory.Draft{{Kind: memory.Kind(*kind), Text: text}})
+		items, err := o.Items([]flush.Draft{{Kind: memory.Kind(*kind), Text: text}})
 		for i := 0; i < len(items) && err == nil; i++ {
 			if *gone {
 				items[i], err = memory.Archive(items[i], o.Time.Add(time.Hour))

@@ -13,11 +13,12 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
-	"github.com/decantdev/decant/gateway/keyring"
-	"github.com/decantdev/decant/gateway/tracing"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/flush"
+	"github.com/decantdev/decant/internal/keyring"
+	"github.com/decantdev/decant/internal/modelhttp"
 	"github.com/decantdev/decant/internal/notice"
+	"github.com/decantdev/decant/internal/tracing"
 	"github.com/decantdev/decant/preset"
 )
 
@@ -26,7 +27,7 @@ type service struct {
 	gateway  *gateway.Gateway
 	store    *standing
 	tracing  *tracing.Tracing // nil: nothing is traced
-	outbound *gateway.Outbound
+	outbound *modelhttp.Outbound
 	keys     *keyring.Ring // nil: everybody is the one local user
 	metrics  *prometheus.Registry
 	board    *notice.Board

@@ -9,6 +9,7 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/modelhttp"
 	"github.com/decantdev/decant/preset"
 )
 
@@ -89,7 +90,9 @@ func presetOf(c *config.Config, name string) (*preset.Preset, error) {
 	if err != nil || c.Flush == "" {
 		return p, err
 	}
-	return p.WithFlush(c.Flush == "on"), nil
+	out := *p
+	out.Flush.On = c.Flush == "on"
+	return &out, nil
 }
 
 // presetAt returns a preset at a level of early pours; an empty level means its own.
@@ -102,12 +105,12 @@ func presetAt(name string, early config.Level) (*preset.Preset, error) {
 }
 
 // outbound returns the only way out of the process.
-func outbound(c *config.Config) (*gateway.Outbound, error) {
+func outbound(c *config.Config) (*modelhttp.Outbound, error) {
 	ca, err := authorities(c)
 	if err != nil {
 		return nil, err
 	}
-	out, err := gateway.NewOutbound(gateway.OutboundOptions{Allow: c.Destinations(), CA: ca})
+	out, err := modelhttp.NewOutbound(modelhttp.OutboundOptions{Allow: c.Destinations(), CA: ca})
 	if err != nil {
 		return nil, usageError{fmt.Errorf("ca: %w", err)}
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel"
 
-	"github.com/decantdev/decant/gateway"
-	"github.com/decantdev/decant/gateway/tracing"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/modelhttp"
+	"github.com/decantdev/decant/internal/tracing"
 )
 
 // newTracing returns the tracing that a configuration asks for, nil if it asks for none. preset is the policy of
 // requests without another one.
-func newTracing(c *config.Config, out *gateway.Outbound, preset string, reg prometheus.Registerer, log *slog.Logger) (*tracing.Tracing, error) {
+func newTracing(c *config.Config, out *modelhttp.Outbound, preset string, reg prometheus.Registerer, log *slog.Logger) (*tracing.Tracing, error) {
 	e := &c.Tracing.Export
 	if e.URL == "" {
 		return nil, nil

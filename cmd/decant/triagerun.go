@@ -129,7 +129,7 @@ func (c *triageRunCmd) unfinished() (taken *sample.Sample, id string, err error)
 // begin plans a run and works on it, or shows the plan.
 func (c *triageRunCmd) begin(ctx context.Context, s *streams, room *triageRoom, taken *sample.Sample) error {
 	if _, ok := room.client.(provider.Batcher); c.Batch && !c.DryRun && !ok {
-		return usageError{fmt.Errorf("%w: --batch needs a key of Anthropic (ANTHROPIC_API_KEY), or --sandbox", provider.ErrNoBatches)}
+		return usageError{fmt.Errorf("%w: --batch needs a key of Anthropic (ANTHROPIC_API_KEY), or --sandbox", triage.ErrNoBatches)}
 	}
 	look, err := c.look(room, taken)
 	if err != nil {

@@ -4,14 +4,13 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/refs"
 	"github.com/decantdev/decant/store"
 )
 
 // numberingOf returns the references of a conversation whose blocks are the entries of chain, one by
 // one, possibly followed by an answer.
-func numberingOf(c *decant.Conversation, chain []store.Entry) refs.Map {
-	n := refs.Map{Conv: c, Same: true, Fits: true, Back: map[decant.Ref]decant.Ref{}, Index: map[int]int{}}
+func numberingOf(c *decant.Conversation, chain []store.Entry) References {
+	n := References{Conv: c, Same: true, Fits: true, Back: map[decant.Ref]decant.Ref{}, Index: map[int]int{}}
 	ms := slices.Clone(c.Messages)
 	at, last := 0, 0
 	for i := range ms {

@@ -8,7 +8,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/internal/dialect/index"
-	"github.com/decantdev/decant/internal/refs"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/wire"
 )
@@ -37,7 +37,7 @@ type Transcript struct {
 	Answered bool
 
 	doc  *wire.Document // the conversation as a request body
-	refs refs.Map
+	refs References
 }
 
 // ReadTranscript reads a conversation as it was at a version. If version is store.Newest, it reads it as
@@ -127,7 +127,7 @@ func (t *Transcript) Body(view *decant.Conversation) ([]byte, error) {
 
 // cleared returns a view as a body with the instruction to leave out what is in it unchanged and not in the view.
 func cleared(t *Transcript, view *decant.Conversation) ([]byte, error) {
-	native := decant.NativeIn(t.State.Live())
+	native := policy.NativeIn(t.State.Live())
 	if native == nil {
 		return t.Verbatim(view)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/purse"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -29,8 +30,8 @@ type Ledger struct {
 	Model      func(id string, betas []string) token.Model
 	Uncached   func(*decant.Conversation, token.Model) decant.Usage        // of a request of which nothing is read from the cache
 	Budgets    func(own []budget.Budget) []budget.Budget                   // that a request with its own budgets falls under
-	Hold       func(context.Context, *budget.Reservation) error            // holds money back
-	Release    func(*budget.Reservation)                                   // ends a reservation
+	Hold       func(context.Context, *purse.Reservation) error             // holds money back
+	Release    func(*purse.Reservation)                                    // ends a reservation
 	Unmetered  func(error) error                                           // says that it cannot be said what a request may cost
 	Optional   func(context.Context) (context.Context, context.CancelFunc) // for what a request can do without
 	Background func(func(context.Context))                                 // does work that no request waits for
@@ -55,7 +56,7 @@ type Request struct {
 // A Batch is a batch for which money is held back.
 type Batch struct {
 	cost batchCost
-	held *budget.Reservation
+	held *purse.Reservation
 }
 
 // Prepare holds back what a batch may cost at most: each prompt as if nothing of it were read from the cache, and
@@ -64,7 +65,7 @@ type Batch struct {
 // dropped.
 func (l *Ledger) Prepare(ctx context.Context, req *Request) (*Batch, error) {
 	b := &Batch{cost: batchCost{l, l.Now(), map[string]*store.Spend{}}}
-	b.held = &budget.Reservation{Tenant: req.Tenant, Budgets: l.Budgets(req.Budgets), Own: len(req.Budgets)}
+	b.held = &purse.Reservation{Tenant: req.Tenant, Budgets: l.Budgets(req.Budgets), Own: len(req.Budgets)}
 	for i := range req.Items {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -82,17 +83,17 @@ func (l *Ledger) Prepare(ctx context.Context, req *Request) (*Batch, error) {
 }
 
 // add adds what one request may cost at most.
-func (b *Batch) add(d dialect.Dialect, item *dialect.BatchItem, betas []string) (budget.Amount, error) {
+func (b *Batch) add(d dialect.Dialect, item *dialect.BatchItem, betas []string) (purse.Amount, error) {
 	doc, err := d.Parse(item.Params)
 	if err != nil {
-		return budget.Amount{}, err
+		return purse.Amount{}, err
 	}
 	c := doc.Conversation
 	switch {
 	case c.Model == "":
-		return budget.Amount{}, errors.New("no model")
+		return purse.Amount{}, errors.New("no model")
 	case c.MaxOutput <= 0:
-		return budget.Amount{}, errors.New("max_tokens is missing, or not more than 0")
+		return purse.Amount{}, errors.New("max_tokens is missing, or not more than 0")
 	}
 	m := b.cost.ledger.Model(c.Model, betas)
 	u := b.cost.ledger.Uncached(c, m)
@@ -188,7 +189,7 @@ type batchCost struct {
 
 // add adds the usage of a request, and returns what it costs. Where it is not known what a batch costs it costs what
 // any request does.
-func (t *batchCost) add(model string, betas []string, u decant.Usage) budget.Amount {
+func (t *batchCost) add(model string, betas []string, u decant.Usage) purse.Amount {
 	m := t.ledger.Model(model, betas)
 	n, _ := cost.Billionths(m, u, cost.Terms{At: t.day, Batch: m.Batch > 0})
 	s := t.spends[m.ID]
@@ -197,7 +198,7 @@ func (t *batchCost) add(model string, betas []string, u decant.Usage) budget.Amo
 		t.spends[m.ID] = s
 	}
 	s.Usage, s.Cost = s.Usage.Add(u), s.Cost+store.Money(n)
-	return budget.Amount{Tokens: u.Context(), Money: store.Money(n)}
+	return purse.Amount{Tokens: u.Context(), Money: store.Money(n)}
 }
 
 // put stores the cost of a batch in place of what was stored before.

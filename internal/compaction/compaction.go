@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/decantdev/decant"
@@ -90,7 +91,7 @@ func (r *Result) plan(live *decant.Conversation, trigger int) (repairs []decant.
 	o := r.o.planOptions(token.For(r.o.Model).Messages(live.Messages), trigger > 0)
 	o.Record = r.o.As == Same && r.doc.Format.Session()
 	if r.doc.API() == wire.OpenAIResponses { // there reasoning can only go or stay together with the item behind it
-		o.Preset = o.Preset.Without(decant.ReductionThinking)
+		o.Preset = without(o.Preset, decant.ReductionThinking)
 	}
 	repairs, err = r.legal(live, o)
 	if errors.Is(err, decant.ErrIllegal) {
@@ -156,7 +157,9 @@ func (o *Options) planOptions(all int, below bool) policy.PlanOptions {
 		p.Target = all
 	}
 	if below {
-		p.Preset = p.Preset.WithoutBackstop()
+		any := *p.Preset
+		any.Trigger.Messages = 0
+		p.Preset = &any
 	}
 	if o.Keep != nil {
 		p.Keep = o.Keep(all)
@@ -231,4 +234,13 @@ func (r *Result) convert() ([]byte, error) {
 		return nil, fmt.Errorf("written as %s: %w", f, bad[0])
 	}
 	return out, nil
+}
+
+// without returns a preset without a reduction.
+func without(p *preset.Preset, reduction decant.Reduction) *preset.Preset {
+	out := *p
+	is := func(r decant.Reduction) bool { return r == reduction }
+	out.Reduce.Order = slices.DeleteFunc(slices.Clone(p.Reduce.Order), is)
+	out.Reduce.Always = slices.DeleteFunc(slices.Clone(p.Reduce.Always), is)
+	return &out
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/decantdev/decant/gateway"
+	"github.com/decantdev/decant/internal/modelhttp"
 )
 
 // clients checks the environment in which clients would start.
@@ -50,7 +50,7 @@ func (x *examination) listening(ctx context.Context, base string) {
 		x.say(broken, "clients", "%v", err)
 		return
 	}
-	here, err := gateway.NewOutbound(gateway.OutboundOptions{Allow: []*url.URL{req.URL}, CA: x.CA, Proxy: func(*http.Request) (*url.URL, error) { return nil, nil }})
+	here, err := modelhttp.NewOutbound(modelhttp.OutboundOptions{Allow: []*url.URL{req.URL}, CA: x.CA, Proxy: func(*http.Request) (*url.URL, error) { return nil, nil }})
 	if err != nil {
 		x.say(broken, "clients", "%v", err)
 		return

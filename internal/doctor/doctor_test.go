@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/modelhttp"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/token"
@@ -31,7 +31,7 @@ func setup(t *testing.T, env, flags map[string]string) *Setup {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := gateway.NewOutbound(gateway.OutboundOptions{Allow: cfg.Destinations()})
+	out, err := modelhttp.NewOutbound(modelhttp.OutboundOptions{Allow: cfg.Destinations()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/modelhttp"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -14,7 +14,7 @@ import (
 type Setup struct {
 	Config   *config.Config
 	File     string // with the settings; empty if there is none
-	Outbound *gateway.Outbound
+	Outbound *modelhttp.Outbound
 	CA       [][]byte            // that are trusted besides the system's
 	Env      func(string) string // of the clients
 	Now      func() time.Time

@@ -8,9 +8,9 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/internal/fact"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
@@ -25,7 +25,7 @@ type Store interface {
 // Options configures a Flusher. It needs a Store.
 type Options struct {
 	Store  Store
-	Asker  provider.Asker   // nil: no model is asked
+	Asker  owncalls.Asker   // nil: no model is asked
 	Told   func(Flushed)    // called after each flush; may be nil
 	Logger *slog.Logger     // of flushes, without content; nil: none
 	Now    func() time.Time // nil: time.Now
@@ -40,10 +40,8 @@ type Flushed struct {
 	Why          error  // why no model was asked, or what it said is not used
 }
 
-// A Flusher is an engine.Flusher. It is safe for concurrent use.
+// A Flusher is what engine.Models.Flusher asks. It is safe for concurrent use.
 type Flusher struct{ opts Options }
-
-var _ engine.Flusher = (*Flusher)(nil)
 
 // New returns a flusher.
 func New(o Options) *Flusher {
@@ -59,8 +57,8 @@ func New(o Options) *Flusher {
 	return &Flusher{o}
 }
 
-// Flush implements engine.Flusher.
-func (f *Flusher) Flush(ctx context.Context, o *engine.FlushRequest) error {
+// Flush saves what is worth remembering of a conversation, once in a cycle.
+func (f *Flusher) Flush(ctx context.Context, o *Request) error {
 	first, err := f.opts.Store.Claim(ctx, o.Conversation, fmt.Sprintf("flush %d", o.Cycle), f.opts.Now())
 	if errors.Is(err, store.ErrNotFound) {
 		return nil // its archive is still under way; the next request is an occasion, too
@@ -72,7 +70,7 @@ func (f *Flusher) Flush(ctx context.Context, o *engine.FlushRequest) error {
 	drafts, why := f.ask(ctx, o)
 	if why != nil {
 		done.By, done.Why = "facts", why
-		drafts = memory.FromFacts(fact.Extract(ctx, o.View.Messages))
+		drafts = FromFacts(fact.Extract(ctx, o.View.Messages))
 	}
 	done.Saved, err = f.save(ctx, o, drafts)
 	if errors.Is(err, store.ErrNotFound) {
@@ -103,7 +101,7 @@ var (
 )
 
 // ask has the conversation's model say what to save.
-func (f *Flusher) ask(ctx context.Context, o *engine.FlushRequest) ([]memory.Draft, error) {
+func (f *Flusher) ask(ctx context.Context, o *Request) ([]Draft, error) {
 	d, ok := o.Dialect.(dialect.Continuer)
 	switch {
 	case f.opts.Asker == nil || !ok:
@@ -116,7 +114,7 @@ func (f *Flusher) ask(ctx context.Context, o *engine.FlushRequest) ([]memory.Dra
 	if err != nil {
 		return nil, err
 	}
-	cause := provider.Cause{Conversation: o.Conversation, Upstream: o.Upstream, Purpose: provider.ForMemory}
+	cause := owncalls.Cause{Conversation: o.Conversation, Upstream: o.Upstream, Purpose: owncalls.ForMemory}
 	a, err := f.opts.Asker.Ask(ctx, cause, &provider.Request{Model: o.Model.ID, Body: body, Betas: o.Betas})
 	if err != nil {
 		return nil, err
@@ -129,12 +127,12 @@ func (f *Flusher) ask(ctx context.Context, o *engine.FlushRequest) ([]memory.Dra
 }
 
 // save adds drafts to the memory of the conversation's project, or to its own where no project is known.
-func (f *Flusher) save(ctx context.Context, o *engine.FlushRequest, drafts []memory.Draft) (int, error) {
+func (f *Flusher) save(ctx context.Context, o *Request, drafts []Draft) (int, error) {
 	scope := memory.Scope{Level: memory.Project, Name: o.Project}
 	if o.Project == "" {
 		scope = memory.Scope{Level: memory.Conversation, Name: o.Conversation.ID}
 	}
-	origin := memory.Origin{
+	origin := Origin{
 		Scope: scope, Time: f.opts.Now().UTC(),
 		Source: memory.Source{Conversation: o.Conversation.ID, From: first(o), To: last(o)},
 		ID:     func() (string, error) { return memory.NewID(rand.Reader) },
@@ -147,7 +145,7 @@ func (f *Flusher) save(ctx context.Context, o *engine.FlushRequest, drafts []mem
 }
 
 // first returns the number of the first message that the model has seen.
-func first(o *engine.FlushRequest) int {
+func first(o *Request) int {
 	for i := range o.View.Messages {
 		if n := o.View.Messages[i].Number; n > 0 {
 			return n
@@ -157,7 +155,7 @@ func first(o *engine.FlushRequest) int {
 }
 
 // last returns the number of the last one.
-func last(o *engine.FlushRequest) int {
+func last(o *Request) int {
 	for i := len(o.View.Messages) - 1; i >= 0; i-- {
 		if n := o.View.Messages[i].Number; n > 0 {
 			return n

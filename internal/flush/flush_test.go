@@ -71,7 +71,7 @@ type world struct {
 	t       *testing.T
 	api     *sandbox.Server
 	url     string
-	db      *sqlite.DB
+	db      store.Store
 	engine  *engine.Engine
 	flusher *flush.Flusher
 	http    *http.Client
@@ -122,7 +122,7 @@ func (w *world) count(_ *http.Request, p *engine.Prepared, _ engine.Response) {
 }
 
 // caller returns a real caller with the credential of the client: there alone the prompt is in the cache.
-func (w *world) caller() provider.Asker {
+func (w *world) caller() owncalls.Asker {
 	client, err := anthropic.New(anthropic.Options{Base: w.url, Credential: provider.Key("x-api-key", "client-key")})
 	if err != nil {
 		w.t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/provider"
 )
@@ -21,24 +20,24 @@ type form struct {
 }
 
 // formOf returns the form of a conversation: by its own tool if it declares one, else by lines.
-func formOf(o *engine.FlushRequest) form {
+func formOf(o *Request) form {
 	p := o.Preset.Flush
-	f := form{prompt: p.Prompt, silent: cmp.Or(p.Token, memory.SilentToken)}
+	f := form{prompt: p.Prompt, silent: cmp.Or(p.Token, SilentToken)}
 	f.tool = slices.ContainsFunc(o.View.Fixed.Tools, func(t decant.Tool) bool { return t.Name == saveTool })
 	switch {
 	case f.prompt != "":
 	case f.tool:
-		f.prompt = memory.ToolPrompt
+		f.prompt = ToolPrompt
 	default:
-		f.prompt = memory.Prompt
+		f.prompt = Prompt
 	}
 	return f
 }
 
 // read returns what an answer saves, and whether the model is done with it. Calls of other tools mean nothing.
-func (f *form) read(a *provider.Answer) (drafts []memory.Draft, silent bool) {
-	texts, silent := memory.Parse(a.Text, f.silent)
-	drafts = memory.Drafts(texts)
+func (f *form) read(a *provider.Answer) (drafts []Draft, silent bool) {
+	texts, silent := Parse(a.Text, f.silent)
+	drafts = Drafts(texts)
 	if !f.tool {
 		return drafts, silent
 	}
@@ -50,10 +49,10 @@ func (f *form) read(a *provider.Answer) (drafts []memory.Draft, silent bool) {
 		return drafts, silent
 	}
 	for _, b := range blocks {
-		if b.Type == "tool_use" && b.Name == saveTool && len(drafts) < memory.MaxSaves {
+		if b.Type == "tool_use" && b.Name == saveTool && len(drafts) < MaxSaves {
 			corrects, _ := b.Input[corrected].(string)
 			delete(b.Input, corrected)
-			drafts = append(drafts, memory.Draft{Kind: memory.KindMemory, Text: longest(b.Input), Corrects: corrects})
+			drafts = append(drafts, Draft{Kind: memory.KindMemory, Text: longest(b.Input), Corrects: corrects})
 		}
 	}
 	return drafts, silent

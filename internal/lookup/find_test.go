@@ -13,7 +13,7 @@ import (
 )
 
 // filled returns a store with conversations of two tenants: id and session of each.
-func filled(t *testing.T, held map[string][][2]string) *sqlite.DB {
+func filled(t *testing.T, held map[string][][2]string) store.Store {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{})
 	if err != nil {

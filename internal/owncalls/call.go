@@ -13,6 +13,7 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/purse"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
@@ -21,13 +22,13 @@ import (
 // A call is an own call while it is made.
 type call struct {
 	c       *Caller
-	cause   provider.Cause
+	cause   Cause
 	begun   time.Time
 	account *provider.Account
 	request provider.Request // with its model
 	model   token.Model
 	entry   *entry
-	held    *budget.Reservation
+	held    *purse.Reservation
 	answer  *provider.Answer // as far as it is known, with an error too
 	spend   store.Spend
 }
@@ -50,7 +51,7 @@ func (x *call) admit(ctx context.Context, r *provider.Request) (err error) {
 	x.model = x.model.For(r.Betas)
 	most := x.most()
 	enter := x.c.meter.enter
-	if x.cause.Purpose == provider.ForCache {
+	if x.cause.Purpose == ForCache {
 		enter = x.c.meter.spare
 	}
 	if x.entry, err = enter(x.cause.Conversation, most.Money); err != nil {
@@ -93,7 +94,7 @@ func (x *call) afford(ctx context.Context) error {
 			spent += totals[i].OwnCost
 		}
 		if spent.USD() > l.usd {
-			return fmt.Errorf("%w of $%.2f in %s", provider.ErrResting, l.usd, l.period)
+			return fmt.Errorf("%w of $%.2f in %s", ErrResting, l.usd, l.period)
 		}
 	}
 	return nil
@@ -101,12 +102,12 @@ func (x *call) afford(ctx context.Context) error {
 
 // hold holds back what the call may cost under the budgets that it falls under. It does not wait for other requests: what
 // can do without a model goes on without one.
-func (x *call) hold(ctx context.Context, most budget.Amount) error {
+func (x *call) hold(ctx context.Context, most purse.Amount) error {
 	o, k := &x.c.opts, x.cause.Conversation
 	if o.Purse == nil {
 		return nil
 	}
-	x.held = &budget.Reservation{Tenant: k.Tenant, Conversation: k.ID, Most: most, Budgets: o.Budgets}
+	x.held = &purse.Reservation{Tenant: k.Tenant, Conversation: k.ID, Most: most, Budgets: o.Budgets}
 	if o.Of != nil {
 		own := o.Of(k.Tenant)
 		x.held.Budgets, x.held.Own = slices.Concat(o.Budgets, own), len(own)
@@ -128,9 +129,9 @@ func (x *call) ask(ctx context.Context) (err error) {
 }
 
 // most returns what the call may cost at most.
-func (x *call) most() budget.Amount {
+func (x *call) most() purse.Amount {
 	u := x.mostUsage()
-	return budget.Amount{Tokens: u.Context(), Money: x.price(u)}
+	return purse.Amount{Tokens: u.Context(), Money: x.price(u)}
 }
 
 // mostUsage returns what the call may use at most.
@@ -182,7 +183,7 @@ func (x *call) price(u decant.Usage) store.Money {
 
 // tell says what has become of the call.
 func (x *call) tell(err error) {
-	made := provider.Call{
+	made := Call{
 		Cause: x.cause, Model: x.model.ID, Outcome: outcome(err), Usage: x.spend.Usage, Cost: x.spend.Cost,
 		Took: x.c.opts.Now().Sub(x.begun),
 	}
@@ -194,7 +195,7 @@ func (x *call) tell(err error) {
 	if err != nil {
 		level, args = slog.LevelWarn, append(args, slog.Any("error", err))
 	}
-	if x.cause.Purpose == provider.ForCache && (errors.Is(err, provider.ErrNoCredential) || errors.Is(err, provider.ErrResting)) {
+	if x.cause.Purpose == ForCache && (errors.Is(err, ErrNoCredential) || errors.Is(err, ErrResting)) {
 		level = slog.LevelDebug // it is as it should be: with a client's credential nothing is kept warm for long
 	}
 	x.c.opts.Logger.Log(context.Background(), level, "own call", args...)
@@ -207,11 +208,11 @@ func outcome(err error) string {
 	switch {
 	case err == nil:
 		return "answered"
-	case errors.Is(err, provider.ErrResting):
+	case errors.Is(err, ErrResting):
 		return "resting"
 	case errors.As(err, &over):
 		return "budget"
-	case errors.Is(err, provider.ErrNoCredential):
+	case errors.Is(err, ErrNoCredential):
 		return "no credential"
 	case errors.Is(err, provider.ErrRefused):
 		return "refused"

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/internal/purse"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
@@ -27,14 +28,14 @@ type Options struct {
 
 	// Accounts returns the account of the client that holds a conversation, for calls about that conversation and no
 	// other; nil when it is not known. Nil means that it never is.
-	Accounts func(provider.Cause) *provider.Account
+	Accounts func(Cause) *provider.Account
 
 	// Cap limits the calls of each tenant.
 	Cap Cap
 
 	// Purse and Budgets limit what is spent, own calls and others together: the engine's own. Of returns the further
 	// budgets that hold for a tenant. Nil means that there are none.
-	Purse   *budget.Purse
+	Purse   *purse.Purse
 	Budgets []budget.Budget
 	Of      func(tenant string) []budget.Budget
 
@@ -48,7 +49,7 @@ type Options struct {
 	Catalog *token.Catalog
 
 	// Made is told of each call that was asked for, when it has ended. It has no content. Nil means that nobody is.
-	Made func(provider.Call)
+	Made func(Call)
 
 	// Logger gets a line for each call. Nil means that nothing is logged.
 	Logger *slog.Logger
@@ -76,7 +77,7 @@ type Caller struct {
 	owed []debt // calls that could not be booked
 }
 
-var _ provider.Asker = (*Caller)(nil)
+var _ Asker = (*Caller)(nil)
 
 // NewCaller returns a caller.
 func NewCaller(o Options) (*Caller, error) {
@@ -96,7 +97,7 @@ func NewCaller(o Options) (*Caller, error) {
 		o.Now = time.Now
 	}
 	if o.Made == nil {
-		o.Made = func(provider.Call) {}
+		o.Made = func(Call) {}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -106,7 +107,7 @@ func NewCaller(o Options) (*Caller, error) {
 }
 
 // Ask implements Asker. What an answer says of its usage is what was booked. Beside an error it says nothing else.
-func (c *Caller) Ask(ctx context.Context, cause provider.Cause, r *provider.Request) (*provider.Answer, error) {
+func (c *Caller) Ask(ctx context.Context, cause Cause, r *provider.Request) (*provider.Answer, error) {
 	x := &call{c: c, cause: cause, begun: c.opts.Now()}
 	err := x.admit(ctx, r)
 	if err == nil {
@@ -128,7 +129,7 @@ func (c *Caller) Ask(ctx context.Context, cause provider.Cause, r *provider.Requ
 
 // account returns the account that a request is made with. What goes on from a client's own request goes to the provider
 // of that client, and with its credential if that is known: there alone the prompt is in the cache.
-func (c *Caller) account(cause provider.Cause, r *provider.Request) (*provider.Account, error) {
+func (c *Caller) account(cause Cause, r *provider.Request) (*provider.Account, error) {
 	own := func() *provider.Account {
 		if c.opts.Accounts == nil {
 			return nil
@@ -145,7 +146,7 @@ func (c *Caller) account(cause provider.Cause, r *provider.Request) (*provider.A
 	if conf != nil && (cause.Upstream == "" || conf.Shared && sameBase(cause.Upstream, conf.Upstream)) {
 		return conf, nil
 	}
-	return nil, provider.ErrNoCredential
+	return nil, ErrNoCredential
 }
 
 // sameBase reports whether two base URLs name the same provider.

@@ -17,6 +17,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/internal/owncalls"
+	"github.com/decantdev/decant/internal/purse"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/store"
@@ -36,12 +37,12 @@ func (s says) Answer(context.Context, *sandbox.Prompt) (sandbox.Answer, error) {
 type world struct {
 	*owncalls.Caller
 	t       *testing.T
-	db      *sqlite.DB
+	db      store.Store
 	sandbox *sandbox.Server
 	now     atomic.Int64
 
 	mu    sync.Mutex
-	made  []provider.Call
+	made  []owncalls.Call
 	lines []string
 }
 
@@ -58,7 +59,7 @@ func newWorld(t *testing.T, change func(*world, *owncalls.Options)) *world {
 	t.Cleanup(func() { w.db.Close() })
 	o := owncalls.Options{
 		Account: w.account(w.sandbox, ownKey), Ledger: w.db, Now: func() time.Time { return time.Unix(0, w.now.Load()) },
-		Made: func(c provider.Call) {
+		Made: func(c owncalls.Call) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.made = append(w.made, c)
@@ -110,8 +111,8 @@ func (w *world) spent(conversation string) (out store.Total) {
 	return out
 }
 
-func about(conversation string) provider.Cause {
-	return provider.Cause{Conversation: store.Key{Tenant: "alice", ID: conversation}, Purpose: provider.ForRecord}
+func about(conversation string) owncalls.Cause {
+	return owncalls.Cause{Conversation: store.Key{Tenant: "alice", ID: conversation}, Purpose: owncalls.ForRecord}
 }
 
 func prompt() *provider.Request {
@@ -175,7 +176,7 @@ func TestAnOwnCallIsBooked(t *testing.T) {
 	if got.Own != 1 || got.Calls != 0 || got.Model != "claude-haiku-4-5" || got.Usage != a.Usage || got.OwnCost != want || want == 0 {
 		t.Errorf("booked %+v, want %v for %+v", got, want, a.Usage)
 	}
-	if len(w.made) != 1 || w.made[0].Outcome != "answered" || w.made[0].Cost != want || w.made[0].Model != "claude-haiku-4-5" || w.made[0].Purpose != provider.ForRecord {
+	if len(w.made) != 1 || w.made[0].Outcome != "answered" || w.made[0].Cost != want || w.made[0].Model != "claude-haiku-4-5" || w.made[0].Purpose != owncalls.ForRecord {
 		t.Errorf("told of %+v", w.made)
 	}
 	line := strings.Join(w.lines, "\n")
@@ -230,7 +231,7 @@ func TestTheCapOfRate(t *testing.T) {
 		w.pass(20 * time.Second)
 	}
 	for range 3 {
-		if err := ask("alice"); !errors.Is(err, provider.ErrResting) {
+		if err := ask("alice"); !errors.Is(err, owncalls.ErrResting) {
 			t.Error(err)
 		}
 	}
@@ -238,7 +239,7 @@ func TestTheCapOfRate(t *testing.T) {
 		t.Error(err)
 	}
 	w.pass(29 * time.Minute)
-	if err := ask("alice"); !errors.Is(err, provider.ErrResting) {
+	if err := ask("alice"); !errors.Is(err, owncalls.ErrResting) {
 		t.Error(err)
 	}
 	w.pass(time.Minute)
@@ -253,23 +254,23 @@ func TestTheCapOfRate(t *testing.T) {
 // Calls that keep a cache warm take half of the cap at most, and are no reason to make none for a while.
 func TestWhatKeepsWarmLeavesRoom(t *testing.T) {
 	w := newWorld(t, func(_ *world, o *owncalls.Options) { o.Cap = owncalls.Cap{Calls: 4, Hour: -1, Day: -1} })
-	ask := func(p provider.Purpose) error {
+	ask := func(p owncalls.Purpose) error {
 		c := about("c")
 		c.Purpose = p
 		_, err := w.Ask(t.Context(), c, prompt())
 		return err
 	}
 	for n, want := range []bool{true, true, false, false} {
-		if err := ask(provider.ForCache); errors.Is(err, provider.ErrResting) == want {
+		if err := ask(owncalls.ForCache); errors.Is(err, owncalls.ErrResting) == want {
 			t.Errorf("call %d: %v", n+1, err)
 		}
 	}
 	for range 2 {
-		if err := ask(provider.ForRecord); err != nil {
+		if err := ask(owncalls.ForRecord); err != nil {
 			t.Error(err)
 		}
 	}
-	if err := ask(provider.ForRecord); !errors.Is(err, provider.ErrResting) {
+	if err := ask(owncalls.ForRecord); !errors.Is(err, owncalls.ErrResting) {
 		t.Errorf("beyond the cap: %v", err)
 	}
 }
@@ -289,7 +290,7 @@ func TestTheCapOfCost(t *testing.T) {
 			switch _, err := w.Ask(t.Context(), about("c"), r); {
 			case err == nil:
 				made.Add(1)
-			case errors.Is(err, provider.ErrResting):
+			case errors.Is(err, owncalls.ErrResting):
 				rested.Add(1)
 			default:
 				t.Error(err)
@@ -309,7 +310,7 @@ func TestBudgetsHoldForOwnCalls(t *testing.T) {
 	for name, of := range map[string]bool{"of all": false, "of a tenant": true} {
 		limit := budget.Budget{Per: "day", Tokens: 1000}
 		w := newWorld(t, func(w *world, o *owncalls.Options) {
-			o.Purse, o.Cap.Calls = budget.NewPurse(w.db, o.Now, slog.New(slog.DiscardHandler)), -1
+			o.Purse, o.Cap.Calls = purse.New(w.db, o.Now, slog.New(slog.DiscardHandler)), -1
 			if of {
 				o.Of = func(string) []budget.Budget { return []budget.Budget{limit} }
 			} else {
@@ -348,7 +349,7 @@ func TestWhoseCredential(t *testing.T) {
 	w := newWorld(t, func(w *world, o *owncalls.Options) {
 		conf = o.Account
 		theirs := w.account(own, "sk-client")
-		o.Accounts = func(c provider.Cause) *provider.Account {
+		o.Accounts = func(c owncalls.Cause) *provider.Account {
 			if !known || c.Conversation.ID != "c1" {
 				return nil
 			}
@@ -356,20 +357,20 @@ func TestWhoseCredential(t *testing.T) {
 		}
 	})
 	body := &provider.Request{Model: "claude-haiku-4-5", Body: []byte(`{"model":"claude-haiku-4-5","max_tokens":10,"messages":[{"role":"user","content":"x"}]}`)}
-	ask := func(cause provider.Cause, r *provider.Request) string {
+	ask := func(cause owncalls.Cause, r *provider.Request) string {
 		a, err := w.Ask(t.Context(), cause, r)
 		if err != nil {
 			return err.Error()
 		}
 		return a.Text
 	}
-	elsewhere := func(id string) provider.Cause {
+	elsewhere := func(id string) owncalls.Cause {
 		c := about(id)
 		c.Upstream = "http://elsewhere"
 		return c
 	}
 	for _, tt := range []struct {
-		cause provider.Cause
+		cause owncalls.Cause
 		r     *provider.Request
 		want  string
 	}{
@@ -439,7 +440,7 @@ func TestACallWithoutReport(t *testing.T) {
 	if _, err := w.Ask(t.Context(), about("c"), prompt()); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
-	if _, err := w.Ask(t.Context(), about("c"), prompt()); !errors.Is(err, provider.ErrResting) {
+	if _, err := w.Ask(t.Context(), about("c"), prompt()); !errors.Is(err, owncalls.ErrResting) {
 		t.Error(err)
 	}
 	if got := w.spent("c"); got.Own != 0 {
@@ -487,7 +488,7 @@ func TestTheCapOfASessionHoldsOverProcesses(t *testing.T) {
 			switch err := ask("c"); {
 			case err == nil:
 				made++
-			case !errors.Is(err, provider.ErrResting):
+			case !errors.Is(err, owncalls.ErrResting):
 				t.Fatal(err)
 			}
 		}

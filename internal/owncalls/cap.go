@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 )
 
@@ -108,7 +107,7 @@ func (m *meter) count(of store.Key, most store.Money, spare bool) (*entry, error
 	}
 	c.forget(now)
 	if now.Before(c.rest) {
-		return nil, fmt.Errorf("%w: none until %s", provider.ErrResting, c.rest.UTC().Format("15:04 UTC"))
+		return nil, fmt.Errorf("%w: none until %s", ErrResting, c.rest.UTC().Format("15:04 UTC"))
 	}
 	limits := m.cap
 	if spare {
@@ -118,7 +117,7 @@ func (m *meter) count(of store.Key, most store.Money, spare bool) (*entry, error
 		if len(c.calls) > 0 && !spare { // it is not this one alone
 			c.rest = now.Add(m.cap.Rest)
 		}
-		return nil, fmt.Errorf("%w of %s", provider.ErrResting, why)
+		return nil, fmt.Errorf("%w of %s", ErrResting, why)
 	}
 	e := &entry{at: now, about: of.ID, money: most}
 	c.calls = append(c.calls, e)

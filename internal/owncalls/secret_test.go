@@ -50,7 +50,7 @@ func TestNoKeyIsRepeated(t *testing.T) {
 	var account *provider.Account
 	w := newWorld(t, func(_ *world, o *owncalls.Options) {
 		o.Account, o.Cap.Calls = nil, -1
-		o.Accounts = func(provider.Cause) *provider.Account { return account }
+		o.Accounts = func(owncalls.Cause) *provider.Account { return account }
 	})
 	var out strings.Builder
 	n := 0

@@ -65,7 +65,7 @@ func signedIn(h http.Header) bool {
 
 // Account returns the account of the client that holds a conversation, for Options.Accounts: nil when nothing was heard of it
 // for a while, or when the conversation is held with another provider than the credential was sent to.
-func (w *Wallet) Account(c provider.Cause) *provider.Account {
+func (w *Wallet) Account(c Cause) *provider.Account {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	k := w.cards[c.Conversation]

@@ -32,7 +32,7 @@ func wallet() *owncalls.Wallet {
 // whose returns the credential that calls about a conversation are made with, empty when there is none.
 func whose(t *testing.T, w *owncalls.Wallet, k store.Key, upstream string) string {
 	t.Helper()
-	a := w.Account(provider.Cause{Conversation: k, Upstream: upstream})
+	a := w.Account(owncalls.Cause{Conversation: k, Upstream: upstream})
 	if a == nil {
 		return ""
 	}

@@ -43,7 +43,7 @@ type clearer struct {
 // that the kept rounds refer to. Clear returns nil if there is nothing to clear. It is a pure function of the
 // view.
 func Clear(ctx context.Context, view *decant.Conversation, t EarlyPour) []decant.Decision {
-	c := &clearer{pour: t, rule: t.rule(), view: view, native: decant.NativeIn(t.Made)}
+	c := &clearer{pour: t, rule: t.rule(), view: view, native: NativeIn(t.Made)}
 	if c.native == nil {
 		c.native = func(string) bool { return false }
 	}

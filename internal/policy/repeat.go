@@ -12,7 +12,7 @@ import (
 // after they had been cleared. It is needed because a clearing by age cannot bring back single blocks. It
 // returns nil when there is nothing to repeat.
 func RepeatPins(view *decant.Conversation, t EarlyPour) []decant.Decision {
-	native := decant.NativeIn(t.Made)
+	native := NativeIn(t.Made)
 	if native == nil {
 		return nil
 	}
@@ -42,7 +42,7 @@ func unrepeated(view *decant.Conversation, ds []decant.Decision, native func(id 
 			there[r] = true
 		}
 	}
-	for ref := range decant.PinsIn(ds) {
+	for ref := range PinsIn(ds) {
 		if b := view.Block(ref); b != nil && native(b.Changed) && !there[ref] {
 			out = append(out, ref)
 		}

@@ -12,7 +12,7 @@ import (
 
 // HasRoutine reports whether a preset clears by rule: in a first stage of its own, or on every request.
 func HasRoutine(p *preset.Preset) bool {
-	return p.Prune == preset.PruneEveryRequest || p.Native.Editing.On() && p.Native.Route != preset.RouteNative
+	return p.Prune == preset.PruneEveryRequest || p.Native.Editing.Tokens > 0 && p.Native.Route != preset.RouteNative
 }
 
 // ClearRoutine returns what the preset clears by rule of a view with so many tokens: what its first stage
@@ -32,7 +32,7 @@ func ClearRoutine(ctx context.Context, view *decant.Conversation, t EarlyPour, t
 // stage returns what the preset's first stage clears.
 func (t EarlyPour) stage(ctx context.Context, view *decant.Conversation, tokens int) []decant.Decision {
 	e := t.Preset.Native.Editing
-	if !e.On() || t.Preset.Native.Route == preset.RouteNative || tokens <= e.Tokens {
+	if e.Tokens <= 0 || t.Preset.Native.Route == preset.RouteNative || tokens <= e.Tokens {
 		return nil
 	}
 	rules := t.Preset.Reduce

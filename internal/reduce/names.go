@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/code"
+	"github.com/decantdev/decant/internal/tool"
 )
 
 // name is a candidate for the list of names that a stub leaves behind.
@@ -162,7 +162,7 @@ func collect(text string) map[string]*name {
 
 // collectLine gathers the names of one line, which starts at offset at of the text.
 func collectLine(found map[string]*name, line string, at int) {
-	if code.Routine(line) {
+	if tool.Routine(line) {
 		return
 	}
 	def := defines(line)
@@ -184,7 +184,7 @@ func collectLine(found map[string]*name, line string, at int) {
 // defines returns the name that a line of source defines, empty when it defines none. A plain word in
 // "let list = ..." is a local variable.
 func defines(line string) string {
-	name, sure := code.Defines(line)
+	name, sure := tool.Defines(line)
 	if !sure && classify(name) == kindNone {
 		return ""
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/decantdev/decant/internal/code"
 	"github.com/decantdev/decant/internal/tool"
 )
 
@@ -124,7 +123,7 @@ func candidates(text string, value map[string]float64) *quotes {
 	for l := range strings.Lines(text) {
 		at++
 		t := quotable(l)
-		if len(t) < shortQuote || seen[t] || code.Routine(l) {
+		if len(t) < shortQuote || seen[t] || tool.Routine(l) {
 			continue
 		}
 		seen[t] = true

@@ -2,7 +2,7 @@ package summary
 
 import (
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/code"
+	"github.com/decantdev/decant/internal/tool"
 )
 
 // Lines of results and of what calls wrote compete with their facts alone, and a little so that a large
@@ -16,7 +16,7 @@ const (
 // quote takes in the lines of a text as candidates under the heading of group g.
 func (b *book) quote(text string, g int32, index int, by decant.Author) {
 	for s := range pieces(text) {
-		if code.Routine(s) {
+		if tool.Routine(s) {
 			continue
 		}
 		n := b.lex.line(s, false)

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/code"
 	"github.com/decantdev/decant/internal/tool"
 )
 
@@ -204,7 +203,7 @@ func patched(patch, path string, in, out *strings.Builder) {
 // definitions returns the names that a text of source defines for others, each once.
 func definitions(text string) (out []string) {
 	for ln := range strings.Lines(text) {
-		if name, sure := code.Defines(ln); sure && !slices.Contains(out, name) {
+		if name, sure := tool.Defines(ln); sure && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}

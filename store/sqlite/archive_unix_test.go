@@ -131,7 +131,7 @@ func BenchmarkArchive(b *testing.B) {
 }
 
 // archive commits one batch after the other, each of about size bytes of a request.
-func archive(b *testing.B, size int, db *sqlite.DB, next func() *store.Batch) {
+func archive(b *testing.B, size int, db *sqlite.Database, next func() *store.Batch) {
 	b.SetBytes(int64(size))
 	b.ReportAllocs()
 	var used time.Duration
@@ -150,7 +150,7 @@ func archive(b *testing.B, size int, db *sqlite.DB, next func() *store.Batch) {
 // BenchmarkOpen opens and closes a database: a new one, one that is there, and one that is there and then read and
 // written. It reports the processor's time: every command opens one.
 func BenchmarkOpen(b *testing.B) {
-	nothing := func(*sqlite.DB) {}
+	nothing := func(*sqlite.Database) {}
 	there := func(b *testing.B) func() string {
 		path := filepath.Join(b.TempDir(), "decant.db")
 		opened(b, path, nothing)
@@ -159,14 +159,14 @@ func BenchmarkOpen(b *testing.B) {
 	n := 0
 	for name, bm := range map[string]struct {
 		at func(*testing.B) func() string
-		do func(*sqlite.DB)
+		do func(*sqlite.Database)
 	}{
 		"New": {func(b *testing.B) func() string {
 			dir := b.TempDir()
 			return func() string { n++; return filepath.Join(dir, fmt.Sprint(n, ".db")) }
 		}, nothing},
 		"Existing": {there, nothing},
-		"Used": {there, func(db *sqlite.DB) {
+		"Used": {there, func(db *sqlite.Database) {
 			_, err := db.Tenants(b.Context())
 			must(b, err)
 			n++
@@ -185,8 +185,8 @@ func BenchmarkOpen(b *testing.B) {
 }
 
 // opened calls do with an open database and closes it.
-func opened(b *testing.B, path string, do func(*sqlite.DB)) {
-	db, err := sqlite.Open(b.Context(), path, sqlite.Options{})
+func opened(b *testing.B, path string, do func(*sqlite.Database)) {
+	db, err := sqlite.OpenDatabase(b.Context(), path, sqlite.Options{})
 	must(b, err)
 	do(db)
 	must(b, db.Close())

@@ -7,10 +7,10 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-var _ store.Auditor = (*DB)(nil)
+var _ store.Auditor = (*database)(nil)
 
 // Audit implements store.Auditor.
-func (db *DB) Audit(ctx context.Context, a store.Act) error {
+func (db *database) Audit(ctx context.Context, a store.Act) error {
 	return wrap("write audit log", db.write(ctx, func(t *tx) error { return t.audit(a) }))
 }
 
@@ -21,7 +21,7 @@ func (t *tx) audit(a store.Act) error {
 }
 
 // Acts implements store.Auditor.
-func (db *DB) Acts(ctx context.Context, q store.ActQuery) ([]store.Act, error) {
+func (db *database) Acts(ctx context.Context, q store.ActQuery) ([]store.Act, error) {
 	where, args := "time >= ?", []any{micros(q.Since)}
 	if q.Tenant != nil {
 		where, args = where+" AND tenant = ?", append(args, *q.Tenant)

@@ -26,7 +26,7 @@ func BenchmarkFirstRequest(b *testing.B) {
 	db.Close()
 	b.ResetTimer()
 	for b.Loop() {
-		db, err := sqlite.Open(b.Context(), path, sqlite.Options{})
+		db, err := sqlite.OpenDatabase(b.Context(), path, sqlite.Options{})
 		must(b, err)
 		m, err := db.Match(b.Context(), "", l.ID, []decant.Hash{l.chain, decant.HashText("new")})
 		must(b, err)
@@ -43,7 +43,7 @@ func BenchmarkFirstRequest(b *testing.B) {
 }
 
 // fill creates n conversations, but conv-5000.
-func fill(b *testing.B, db *sqlite.DB, n int) {
+func fill(b *testing.B, db *sqlite.Database, n int) {
 	results := make(chan error, 64)
 	next := atomic.Int64{}
 	for range cap(results) {
@@ -107,15 +107,15 @@ func BenchmarkCommit(b *testing.B) {
 	}
 }
 
-func openWith(b *testing.B, o sqlite.Options) *sqlite.DB {
-	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "decant.db"), o)
+func openWith(b *testing.B, o sqlite.Options) *sqlite.Database {
+	db, err := sqlite.OpenDatabase(b.Context(), filepath.Join(b.TempDir(), "decant.db"), o)
 	must(b, err)
 	b.Cleanup(func() { db.Close() })
 	return db
 }
 
 // long makes a conversation of 600 blocks and returns its chain hashes.
-func long(b *testing.B, db *sqlite.DB) (*line, []decant.Hash) {
+func long(b *testing.B, db *sqlite.Database) (*line, []decant.Hash) {
 	l := &line{Key: store.Key{ID: "conv"}, size: 1000}
 	var chain []decant.Hash
 	for range 600 {

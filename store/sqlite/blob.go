@@ -8,7 +8,7 @@ import (
 )
 
 // Blobs implements store.Blobs.
-func (db *DB) Blobs(ctx context.Context, tenant string, hashes ...decant.Hash) ([][]byte, error) {
+func (db *database) Blobs(ctx context.Context, tenant string, hashes ...decant.Hash) ([][]byte, error) {
 	out := make([][]byte, len(hashes))
 	err := db.snapshot(ctx, func(r *reader) (err error) {
 		u := &unpacker{q: r}

@@ -10,7 +10,7 @@ import (
 )
 
 // Book implements store.Committer. A row that is replaced is removed first, so that the sums are kept.
-func (db *DB) Book(ctx context.Context, k store.Key, spends []store.Spend) error {
+func (db *database) Book(ctx context.Context, k store.Key, spends []store.Spend) error {
 	ev := events{Events: &store.Events{}, Key: k}
 	err := db.write(ctx, func(t *tx) error {
 		for i := range spends {

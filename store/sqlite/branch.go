@@ -10,7 +10,7 @@ import (
 )
 
 // Branch implements store.Loader.
-func (db *DB) Branch(ctx context.Context, k store.Key, version int64, position, seen int) (*store.Branch, error) {
+func (db *database) Branch(ctx context.Context, k store.Key, version int64, position, seen int) (*store.Branch, error) {
 	var b *store.Branch
 	err := db.snapshot(ctx, func(r *reader) (err error) {
 		b, err = lineage{r, k.Tenant}.branch(k.ID, version, position, max(position, seen))

@@ -15,7 +15,7 @@ import (
 
 // Check implements store.Checker: SQLite's own check of the file, then what the tables say of each
 // other, then every chain and every blob, and what else is encrypted.
-func (db *DB) Check(ctx context.Context) ([]string, error) {
+func (db *database) Check(ctx context.Context) ([]string, error) {
 	c := &checker{db: db}
 	err := db.snapshot(ctx, func(r *reader) error {
 		c.q = r
@@ -30,7 +30,7 @@ func (db *DB) Check(ctx context.Context) ([]string, error) {
 }
 
 type checker struct {
-	db       *DB
+	db       *database
 	q        querier
 	problems []string
 	links    int // entries of conversations that could be loaded
@@ -334,7 +334,7 @@ func (c *checker) sealed() error {
 
 // Backup implements store.Backuper. The copy is compact, has mode 0600, and is on the disk when
 // Backup returns. A file that exists is left alone.
-func (db *DB) Backup(ctx context.Context, path string) error {
+func (db *database) Backup(ctx context.Context, path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) // SQLite takes an empty file
 	if err != nil {
 		return fmt.Errorf("back up database: %w", err)
@@ -347,7 +347,7 @@ func (db *DB) Backup(ctx context.Context, path string) error {
 	return wrap("back up database to "+path, err)
 }
 
-func (db *DB) vacuumInto(ctx context.Context, path string) error {
+func (db *database) vacuumInto(ctx context.Context, path string) error {
 	c, err := sql.Open("sqlite", db.dsn.with(db.dsn.busy))
 	if err != nil {
 		return err

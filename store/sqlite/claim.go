@@ -11,7 +11,7 @@ import (
 )
 
 // Claim implements store.Claims.
-func (db *DB) Claim(ctx context.Context, k store.Key, work string, at time.Time) (first bool, err error) {
+func (db *database) Claim(ctx context.Context, k store.Key, work string, at time.Time) (first bool, err error) {
 	err = db.write(ctx, func(t *tx) error {
 		var one int
 		err := t.row("SELECT 1 FROM conversations WHERE tenant = ? AND id = ?", []any{k.Tenant, k.ID}, &one)
@@ -30,7 +30,7 @@ func (db *DB) Claim(ctx context.Context, k store.Key, work string, at time.Time)
 }
 
 // Claimed implements store.Claims.
-func (db *DB) Claimed(ctx context.Context, k store.Key) (out []string, err error) {
+func (db *database) Claimed(ctx context.Context, k store.Key) (out []string, err error) {
 	err = db.rows(ctx, "SELECT work FROM claims WHERE tenant = ? AND conversation = ? ORDER BY work", []any{k.Tenant, k.ID}, func(rows *sql.Rows) error {
 		var work string
 		err := rows.Scan(&work)

@@ -16,7 +16,7 @@ import (
 const manyEntries = 50
 
 // Commit implements store.Committer.
-func (db *DB) Commit(ctx context.Context, b *store.Batch) (int64, error) {
+func (db *database) Commit(ctx context.Context, b *store.Batch) (int64, error) {
 	c, err := db.prepare(b)
 	if err != nil {
 		return 0, wrap("prepare commit", err)
@@ -51,7 +51,7 @@ type head struct {
 	anchored  int64       // time of the anchor, as it was
 }
 
-func (db *DB) prepare(b *store.Batch) (*commit, error) {
+func (db *database) prepare(b *store.Batch) (*commit, error) {
 	if err := validate(b); err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func convert(ctx context.Context, path string, from, to KeyFunc) (err error) {
 // current opens a database in the usual way, which upgrades its format, and closes it. It returns how its values
 // are kept, and what is wrong with it.
 func current(ctx context.Context, path string, key KeyFunc) (how sealing, problems []string, err error) {
-	db, err := Open(ctx, path, Options{Key: key})
+	db, err := openAs(ctx, path, Options{Key: key}, migrations)
 	if err != nil {
 		return how, nil, err
 	}

@@ -35,7 +35,7 @@ func convertAgainAndAgain(path string) error {
 
 // open1 opens and closes a database and returns the key that it was opened with.
 func open1(path string, k *seal.Key) (*seal.Key, error) {
-	db, err := sqlite.Open(context.Background(), path, sqlite.Options{Key: secret(k)})
+	db, err := sqlite.OpenDatabase(context.Background(), path, sqlite.Options{Key: secret(k)})
 	if err != nil {
 		return nil, err
 	}

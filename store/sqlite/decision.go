@@ -81,7 +81,7 @@ func (c *commit) checkpoint(t *tx, r *record) error {
 		summary_content, key_facts, original_tokens, compressed_tokens, compression_ratio, summary_cost_usd, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		c.Tenant, c.ID, cp.Number, r.ID, cp.From, cp.To, cp.Messages,
-		t.seal([]byte(cp.Summary), at("checkpoints.summary_content")), t.text(string(r.facts), at("checkpoints.key_facts")), cp.Original, cp.Compressed, cp.Ratio(), cp.CostUSD, micros(r.Created))
+		t.seal([]byte(cp.Summary), at("checkpoints.summary_content")), t.text(string(r.facts), at("checkpoints.key_facts")), cp.Original, cp.Compressed, ratio(cp), cp.CostUSD, micros(r.Created))
 }
 
 // decisionColumns are the columns that scanDecision reads, of decisions d left-joined to their
@@ -152,4 +152,12 @@ func (r *decisionRow) checkpoint(s sealing, cp *decant.Checkpoint) error {
 		return err
 	}
 	return unmarshal(facts, &cp.Facts)
+}
+
+// ratio returns the size of a checkpoint's summary as a share of the messages that it replaced.
+func ratio(cp *decant.Checkpoint) float64 {
+	if cp.Original == 0 {
+		return 0
+	}
+	return float64(cp.Compressed) / float64(cp.Original)
 }

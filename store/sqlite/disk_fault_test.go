@@ -31,14 +31,14 @@ const old = "old"
 type operation struct {
 	name  string
 	alone bool // it opens the database itself: db is nil
-	do    func(ctx context.Context, db *sqlite.DB, x *faulty) error
+	do    func(ctx context.Context, db store.Store, x *faulty) error
 
 	// done returns an error where what do did is not in the database.
-	done func(ctx context.Context, db *sqlite.DB, x *faulty) error
+	done func(ctx context.Context, db store.Store, x *faulty) error
 }
 
 var operations = []operation{
-	{"commit of messages and a decision", false, func(ctx context.Context, db *sqlite.DB, x *faulty) error {
+	{"commit of messages and a decision", false, func(ctx context.Context, db store.Store, x *faulty) error {
 		for range 3 {
 			if err := x.kept.commit(ctx, db); err != nil {
 				return err
@@ -46,38 +46,38 @@ var operations = []operation{
 		}
 		return nil
 	}, nothing},
-	{"archive", false, func(ctx context.Context, db *sqlite.DB, x *faulty) error {
-		_, err := tell(ctx, db, "archived")
+	{"archive", false, func(ctx context.Context, db store.Store, x *faulty) error {
+		_, err := tell(ctx, db.(*sqlite.Database), "archived")
 		return err
-	}, func(ctx context.Context, db *sqlite.DB, _ *faulty) error {
+	}, func(ctx context.Context, db store.Store, _ *faulty) error {
 		keys, err := db.TenantKeys(ctx)
 		if err == nil && len(keys) != 1 {
 			err = fmt.Errorf("%d keys", len(keys))
 		}
 		return err
 	}},
-	{"index", false, func(ctx context.Context, db *sqlite.DB, _ *faulty) error {
+	{"index", false, func(ctx context.Context, db store.Store, _ *faulty) error {
 		for {
 			if n, err := db.Index(ctx, 2); err != nil || n == 0 {
 				return err
 			}
 		}
-	}, func(ctx context.Context, db *sqlite.DB, _ *faulty) error {
+	}, func(ctx context.Context, db store.Store, _ *faulty) error {
 		hits, err := db.Search(ctx, store.Query{Text: "message 3 of kept"})
 		if err == nil && len(hits) == 0 {
 			err = errors.New("a message is not found")
 		}
 		return err
 	}},
-	{"gc", false, func(ctx context.Context, db *sqlite.DB, _ *faulty) error {
+	{"gc", false, func(ctx context.Context, db store.Store, _ *faulty) error {
 		_, err := db.GC(ctx, store.Policy{Now: time.Now(), MaxAge: 24 * time.Hour})
 		return err
 	}, gone},
-	{"forget", false, func(ctx context.Context, db *sqlite.DB, _ *faulty) error {
+	{"forget", false, func(ctx context.Context, db store.Store, _ *faulty) error {
 		_, err := db.Forget(ctx, store.Forgetting{Conversations: []string{old}})
 		return err
 	}, gone},
-	{"encryption", true, func(ctx context.Context, _ *sqlite.DB, x *faulty) error {
+	{"encryption", true, func(ctx context.Context, _ store.Store, x *faulty) error {
 		k, err := seal.ParseKey(strings.Repeat("01", seal.KeySize))
 		if err != nil {
 			return err
@@ -88,7 +88,7 @@ var operations = []operation{
 		x.key = k
 		return nil
 	}, nothing},
-	{"first opening", true, func(ctx context.Context, _ *sqlite.DB, x *faulty) error {
+	{"first opening", true, func(ctx context.Context, _ store.Store, x *faulty) error {
 		x.path += ".new"
 		x.kept = newLine()
 		db, err := sqlite.Open(ctx, x.path, sqlite.Options{SurvivePowerLoss: true})
@@ -99,10 +99,10 @@ var operations = []operation{
 	}, nothing},
 }
 
-func nothing(context.Context, *sqlite.DB, *faulty) error { return nil }
+func nothing(context.Context, store.Store, *faulty) error { return nil }
 
 // gone returns an error where the old conversation is still there.
-func gone(ctx context.Context, db *sqlite.DB, _ *faulty) error {
+func gone(ctx context.Context, db store.Store, _ *faulty) error {
 	if _, err := db.Load(ctx, store.Key{ID: old}, store.Newest); !errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("the old conversation is still there: %v", err)
 	}
@@ -194,7 +194,7 @@ func failOnce(t *testing.T, data []byte, kept line, n int, power bool, op operat
 }
 
 // carryOut carries an operation out, on a database that it opens if the operation does not do so itself.
-func carryOut(ctx context.Context, x *faulty, alone bool, do func(context.Context, *sqlite.DB, *faulty) error) error {
+func carryOut(ctx context.Context, x *faulty, alone bool, do func(context.Context, store.Store, *faulty) error) error {
 	if alone {
 		return do(ctx, nil, x)
 	}
@@ -208,7 +208,7 @@ func carryOut(ctx context.Context, x *faulty, alone bool, do func(context.Contex
 }
 
 // healthy opens the database on a disk without faults. An operation that has failed may have encrypted it or not.
-func (x *faulty) healthy(t *testing.T) *sqlite.DB {
+func (x *faulty) healthy(t *testing.T) store.Store {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), x.path, sqlite.Options{Key: secret(x.key)})
 	if errors.Is(err, store.ErrSealed) && x.key == nil {

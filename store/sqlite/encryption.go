@@ -133,7 +133,7 @@ func Rotate(ctx context.Context, path string, from, to KeyFunc) error {
 	if err != nil {
 		return fmt.Errorf("change the key of %s: %w", path, err)
 	}
-	db, err := Open(ctx, path, Options{Key: from})
+	db, err := openAs(ctx, path, Options{Key: from}, migrations)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func Rotate(ctx context.Context, path string, from, to KeyFunc) error {
 }
 
 // rewrap wraps the data key under another outside key.
-func (db *DB) rewrap(ctx context.Context, to *seal.Key) error {
+func (db *database) rewrap(ctx context.Context, to *seal.Key) error {
 	if db.how.box == nil {
 		return store.ErrUnsealed
 	}

@@ -42,7 +42,7 @@ func TestOnlyTheRightKeyOpens(t *testing.T) {
 			must(t, db.Close())
 			before, err := os.ReadFile(path)
 			must(t, err)
-			if _, err := sqlite.Open(t.Context(), path, sqlite.Options{Key: secret(tt.with)}); !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.say) {
+			if _, err := sqlite.OpenDatabase(t.Context(), path, sqlite.Options{Key: secret(tt.with)}); !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.say) {
 				t.Errorf("open: %v, want %v with %q", err, tt.want, tt.say)
 			}
 			if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
@@ -66,7 +66,7 @@ func TestOneDecidesWhetherItIsEncrypted(t *testing.T) {
 			k = key(t, []string{"", "01", "02"}[i%3])
 		}
 		all.Go(func() {
-			db, err := sqlite.Open(t.Context(), path, sqlite.Options{Key: secret(k)})
+			db, err := sqlite.OpenDatabase(t.Context(), path, sqlite.Options{Key: secret(k)})
 			if errors.Is(err, store.ErrSealed) || errors.Is(err, store.ErrWrongKey) || errors.Is(err, store.ErrUnsealed) {
 				return
 			}
@@ -89,26 +89,26 @@ func TestOneDecidesWhetherItIsEncrypted(t *testing.T) {
 // TestWhatWasTamperedWithIsDamaged changes, moves and takes away what is encrypted. Whoever reads it is told, and
 // Check says so.
 func TestWhatWasTamperedWithIsDamaged(t *testing.T) {
-	load := func(db *sqlite.DB) error {
+	load := func(db *sqlite.Database) error {
 		_, err := db.Load(t.Context(), store.Key{ID: "conv"}, store.Newest)
 		return err
 	}
-	requests := func(db *sqlite.DB) error {
+	requests := func(db *sqlite.Database) error {
 		_, err := db.Requests(t.Context(), store.Key{ID: "conv"})
 		return err
 	}
-	memories := func(db *sqlite.DB) error {
+	memories := func(db *sqlite.Database) error {
 		_, err := db.Memories(t.Context(), store.MemoryQuery{})
 		return err
 	}
 	text := (&line{Key: store.Key{ID: "conv"}, size: 300}).text(2)
-	blob := func(db *sqlite.DB) error {
+	blob := func(db *sqlite.Database) error {
 		_, err := db.Blobs(t.Context(), "", decant.HashText(text))
 		return err
 	}
 	for name, tt := range map[string]struct {
 		sql  string
-		read func(*sqlite.DB) error
+		read func(*sqlite.Database) error
 	}{
 		"content":            {"UPDATE packs SET data = CAST(substr(data, 1, 60) || substr(data, 62) || x'00' AS BLOB)", blob},
 		"cut content":        {"UPDATE packs SET data = substr(data, 1, 30)", blob},
@@ -159,7 +159,7 @@ func TestRotate(t *testing.T) {
 	must(t, l.commit(t.Context(), other))
 	must(t, sqlite.Rotate(t.Context(), path, old.Secret, next.Secret))
 	must(t, l.commit(t.Context(), other))
-	if _, err := sqlite.Open(t.Context(), path, sqlite.Options{Key: old.Secret}); !errors.Is(err, store.ErrWrongKey) {
+	if _, err := sqlite.OpenDatabase(t.Context(), path, sqlite.Options{Key: old.Secret}); !errors.Is(err, store.ErrWrongKey) {
 		t.Errorf("open with the old key: %v", err)
 	}
 	if _, err := openAs(t, path, sqlite.Options{Key: next.Secret}).Load(t.Context(), l.Key, store.Newest); err != nil {
@@ -204,7 +204,7 @@ func picture(t *testing.T, path string, k *seal.Key) map[string]any {
 }
 
 // pictureIn is picture of a database that is open.
-func pictureIn(t *testing.T, db *sqlite.DB) map[string]any {
+func pictureIn(t *testing.T, db *sqlite.Database) map[string]any {
 	t.Helper()
 	out := map[string]any{}
 	note := func(what string, v any, err error) {
@@ -250,7 +250,7 @@ func unchanged(t *testing.T, want, got map[string]any) {
 }
 
 // pictureOf notes what a store returns of one conversation.
-func pictureOf(t *testing.T, db *sqlite.DB, c *store.Conversation, note func(string, any, error)) {
+func pictureOf(t *testing.T, db *sqlite.Database, c *store.Conversation, note func(string, any, error)) {
 	t.Helper()
 	s, err := db.Load(t.Context(), c.Key, store.Newest)
 	note(c.ID, s, err)

@@ -18,7 +18,7 @@ type events struct {
 }
 
 // Record implements store.Committer.
-func (db *DB) Record(ctx context.Context, k store.Key, e *store.Events) error {
+func (db *database) Record(ctx context.Context, k store.Key, e *store.Events) error {
 	c := newContent(len(e.Blobs))
 	c.add(nil, e.Blobs...)
 	ev := events{Events: e, Key: k, content: &c}

@@ -19,8 +19,16 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
+// A Database is what Open returns, with what only tests ask of it.
+type Database = database
+
+// OpenDatabase is Open.
+func OpenDatabase(ctx context.Context, path string, o Options) (*Database, error) {
+	return openAs(ctx, path, o, migrations)
+}
+
 // Pragma runs a statement on the write connection.
-func (db *DB) Pragma(t *testing.T, statement string) {
+func (db *database) Pragma(t *testing.T, statement string) {
 	t.Helper()
 	err := db.write(t.Context(), func(x *tx) error {
 		return x.rows(statement, nil, func(*sql.Rows) error { return nil })
@@ -31,7 +39,7 @@ func (db *DB) Pragma(t *testing.T, statement string) {
 }
 
 // OpenNext opens a database as a program does that knows one form more: what a migration makes of the present one.
-func OpenNext(ctx context.Context, path string, o Options, migration string) (*DB, error) {
+func OpenNext(ctx context.Context, path string, o Options, migration string) (*database, error) {
 	return openAs(ctx, path, o, nextForm(migration))
 }
 
@@ -52,7 +60,7 @@ func nextForm(migration string) fs.FS {
 var DefaultPathOn = defaultPath
 
 // Hold keeps a write transaction open until release is called.
-func (db *DB) Hold(t *testing.T) (release func()) {
+func (db *database) Hold(t *testing.T) (release func()) {
 	begun, end, done := make(chan struct{}), make(chan struct{}), make(chan error)
 	go func() {
 		done <- db.write(t.Context(), func(x *tx) error {
@@ -71,7 +79,7 @@ func (db *DB) Hold(t *testing.T) (release func()) {
 }
 
 // Row returns the columns of the one row that a query gives, with bars between them.
-func (db *DB) Row(t *testing.T, query string, columns int) string {
+func (db *database) Row(t *testing.T, query string, columns int) string {
 	t.Helper()
 	cells := make([]string, columns)
 	dest := make([]any, columns)
@@ -97,7 +105,7 @@ func EncodeSegment(entries []store.Entry) []byte {
 func DecodeSegment(data []byte) ([]store.Entry, error) { return appendSegment(nil, data) }
 
 // Statements returns all statements that the database has run so far, in their order as texts.
-func (db *DB) Statements() []string {
+func (db *database) Statements() []string {
 	all := map[string]bool{}
 	db.eachConn(func(c *conn) {
 		for q := range c.stmts {
@@ -111,7 +119,7 @@ func (db *DB) Statements() []string {
 }
 
 // Explain returns the steps by which a statement reads.
-func (db *DB) Explain(t *testing.T, statement string) (steps []string) {
+func (db *database) Explain(t *testing.T, statement string) (steps []string) {
 	t.Helper()
 	args := make([]any, strings.Count(statement, "?"))
 	for i := range args {
@@ -131,7 +139,7 @@ func (db *DB) Explain(t *testing.T, statement string) (steps []string) {
 }
 
 // Pages returns how many pages of the database the connections have looked at so far, in memory or in the file.
-func (db *DB) Pages(t *testing.T) (n int) {
+func (db *database) Pages(t *testing.T) (n int) {
 	t.Helper()
 	count := func(c *conn) {
 		err := c.Raw(func(d any) error {
@@ -153,7 +161,7 @@ func (db *DB) Pages(t *testing.T) (n int) {
 }
 
 // eachConn calls do with every connection. Nobody uses the database meanwhile.
-func (db *DB) eachConn(do func(*conn)) {
+func (db *database) eachConn(do func(*conn)) {
 	do(db.writer.tx.conn)
 	for _, c := range db.pool.idle {
 		do(c)
@@ -161,20 +169,20 @@ func (db *DB) eachConn(do func(*conn)) {
 }
 
 // Idle returns how many read connections are open. Nobody uses the database meanwhile.
-func (db *DB) Idle() int { return len(db.pool.idle) }
+func (db *database) Idle() int { return len(db.pool.idle) }
 
 // OpenReadOnly opens a database as one is opened that must not be written.
-func OpenReadOnly(ctx context.Context, path string) (*DB, error) {
+func OpenReadOnly(ctx context.Context, path string) (*database, error) {
 	return openReadOnly(ctx, path, migrations)
 }
 
 // OpenReadOnlyNext is OpenReadOnly for a program that knows one form more.
-func OpenReadOnlyNext(ctx context.Context, path, migration string) (*DB, error) {
+func OpenReadOnlyNext(ctx context.Context, path, migration string) (*database, error) {
 	return openReadOnly(ctx, path, nextForm(migration))
 }
 
-func openReadOnly(ctx context.Context, path string, forms fs.FS) (*DB, error) {
-	db := &DB{now: time.Now, connections: connections{
+func openReadOnly(ctx context.Context, path string, forms fs.FS) (*database, error) {
+	db := &database{now: time.Now, connections: connections{
 		path: path, forms: forms, dsn: newDSN(path, Options{}), health: health{log: slog.New(slog.DiscardHandler)},
 	}}
 	err := db.openReadOnly(ctx)
@@ -186,7 +194,7 @@ func openReadOnly(ctx context.Context, path string, forms fs.FS) (*DB, error) {
 }
 
 // Exec runs a statement on the write connection.
-func (db *DB) Exec(ctx context.Context, statement string) error {
+func (db *database) Exec(ctx context.Context, statement string) error {
 	return db.write(ctx, func(x *tx) error { return x.exec(statement) })
 }
 
@@ -206,7 +214,7 @@ func Tables() (known map[string]bool, clear []string) {
 }
 
 // ForgetUncleaned is Forget without cleaning the files, so that what it has removed can still be in them.
-func (db *DB) ForgetUncleaned(ctx context.Context, ids ...string) (*store.Proof, error) {
+func (db *database) ForgetUncleaned(ctx context.Context, ids ...string) (*store.Proof, error) {
 	c := &collector{Collected: &store.Collected{}, write: db.write, pieces: newPieces()}
 	if err := c.forgetAll(ctx, &store.Forgetting{Conversations: ids}); err != nil {
 		return nil, err

@@ -115,7 +115,7 @@ func TestNewerFormIsErrNewer(t *testing.T) {
 	db := open(t, path)
 	db.Pragma(t, "PRAGMA user_version = 999")
 	db.Close()
-	_, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	_, err := sqlite.OpenDatabase(t.Context(), path, sqlite.Options{})
 	if !errors.Is(err, store.ErrNewer) || !strings.Contains(err.Error(), path) {
 		t.Errorf("a database of a later version: got %v, want ErrNewer with the path", err)
 	}
@@ -127,7 +127,7 @@ func TestOtherFileIsErrCorrupt(t *testing.T) {
 	if err := os.WriteFile(path, before, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	_, err := sqlite.OpenDatabase(t.Context(), path, sqlite.Options{})
 	if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), path) {
 		t.Errorf("got %v, want ErrCorrupt with the path", err)
 	}
@@ -293,7 +293,7 @@ func TestUnwritableFolder(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := sqlite.Open(t.Context(), filepath.Join(file, "decant.db"), sqlite.Options{}); err == nil || !strings.Contains(err.Error(), file) {
+	if _, err := sqlite.OpenDatabase(t.Context(), filepath.Join(file, "decant.db"), sqlite.Options{}); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("a folder that cannot be made: got %v, want an error with the path", err)
 	}
 }
@@ -301,7 +301,7 @@ func TestUnwritableFolder(t *testing.T) {
 func TestBusyIsErrBusy(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "decant.db")
 	db := open(t, path)
-	other, err := sqlite.Open(t.Context(), path, sqlite.Options{Busy: time.Millisecond})
+	other, err := sqlite.OpenDatabase(t.Context(), path, sqlite.Options{Busy: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // Findings implements store.Findings.
-func (db *DB) Findings(ctx context.Context, upstream, organization string) ([]store.Finding, error) {
+func (db *database) Findings(ctx context.Context, upstream, organization string) ([]store.Finding, error) {
 	var out []store.Finding
 	err := db.rows(ctx, "SELECT topic, value, time FROM findings WHERE upstream = ? AND organization = ? ORDER BY topic",
 		[]any{upstream, organization}, func(rows *sql.Rows) error {
@@ -27,7 +27,7 @@ func (db *DB) Findings(ctx context.Context, upstream, organization string) ([]st
 }
 
 // Find implements store.Findings.
-func (db *DB) Find(ctx context.Context, fs ...store.Finding) error {
+func (db *database) Find(ctx context.Context, fs ...store.Finding) error {
 	return wrap("store findings", db.write(ctx, func(t *tx) error {
 		for i := range fs {
 			f := &fs[i]

@@ -14,7 +14,7 @@ import (
 
 // Forget implements store.Keeper. Each conversation goes in a transaction of its own. Then the files are cleaned of
 // what no table shows any longer, see clean, and it is looked whether they are, see prove.
-func (db *DB) Forget(ctx context.Context, f store.Forgetting) (*store.Collected, error) {
+func (db *database) Forget(ctx context.Context, f store.Forgetting) (*store.Collected, error) {
 	c := &collector{Policy: store.Policy{Tenant: f.Tenant, Now: db.now()}, Collected: &store.Collected{}, write: db.write}
 	var err error
 	if f.DryRun {
@@ -26,7 +26,7 @@ func (db *DB) Forget(ctx context.Context, f store.Forgetting) (*store.Collected,
 }
 
 // forget removes conversations, cleans the files, and looks whether anything is left in them.
-func (db *DB) forget(ctx context.Context, c *collector, f *store.Forgetting) (err error) {
+func (db *database) forget(ctx context.Context, c *collector, f *store.Forgetting) (err error) {
 	c.pieces = newPieces()
 	if err = c.forgetAll(ctx, f); err == nil {
 		err = db.clean(ctx)
@@ -183,7 +183,7 @@ func (t *tx) ids(query string, args ...any) (out []string, err error) {
 // clean leaves nothing in the files but what the tables hold. The index keeps the words of texts that were removed from
 // it until its parts are merged; SQLite keeps removed rows in free pages, and earlier versions of pages in the
 // write-ahead log. So the index is merged, the file rewritten and the log emptied.
-func (db *DB) clean(ctx context.Context) error {
+func (db *database) clean(ctx context.Context) error {
 	if err := db.write(ctx, func(t *tx) error {
 		return t.exec("INSERT INTO search_text (search_text) VALUES ('optimize')")
 	}); err != nil {
@@ -214,7 +214,7 @@ func truncateLog(t *tx) error {
 const cleanPatience = 2 * time.Minute
 
 // insist runs do outside of transactions, again and again while others keep the database busy.
-func (db *DB) insist(ctx context.Context, do func(*tx) error) error {
+func (db *database) insist(ctx context.Context, do func(*tx) error) error {
 	for begun := time.Now(); ; {
 		err := translate(db.writer.outside(ctx, do))
 		if !errors.Is(err, store.ErrBusy) || time.Since(begun) > cleanPatience {

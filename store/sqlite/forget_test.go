@@ -27,7 +27,7 @@ func secrets(who string) map[string]string {
 }
 
 // confide makes a conversation with everything that one can hold, and returns its words.
-func confide(t *testing.T, db *sqlite.DB, k store.Key, parent *store.Origin) map[string]string {
+func confide(t *testing.T, db *sqlite.Database, k store.Key, parent *store.Origin) map[string]string {
 	t.Helper()
 	w, now := secrets(k.Tenant+k.ID), time.Unix(1_800_000_000, 0)
 	blobs := [][]byte{}

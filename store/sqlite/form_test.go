@@ -48,7 +48,7 @@ func told(t *testing.T, k *seal.Key) (path string, want map[string]any) {
 }
 
 // openNext opens a database as a program that knows the next form.
-func openNext(t *testing.T, path string, o sqlite.Options) *sqlite.DB {
+func openNext(t *testing.T, path string, o sqlite.Options) *sqlite.Database {
 	t.Helper()
 	db, err := sqlite.OpenNext(t.Context(), path, o, nextForm)
 	must(t, err)
@@ -70,7 +70,7 @@ func TestTheNextFormKeepsEverything(t *testing.T) {
 				}
 				must(t, db.Close())
 			}
-			_, err := sqlite.Open(t.Context(), path, sqlite.Options{Key: secret(k)})
+			_, err := sqlite.OpenDatabase(t.Context(), path, sqlite.Options{Key: secret(k)})
 			if !errors.Is(err, store.ErrNewer) {
 				t.Errorf("a program that does not know its form: %v, want ErrNewer", err)
 			}

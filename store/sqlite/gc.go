@@ -14,7 +14,7 @@ import (
 
 // GC implements store.Keeper. Each conversation goes in a transaction of its own, so that commits
 // are never kept waiting for long; a dry run does the same to a copy.
-func (db *DB) GC(ctx context.Context, p store.Policy) (*store.Collected, error) {
+func (db *database) GC(ctx context.Context, p store.Policy) (*store.Collected, error) {
 	if p.Now.IsZero() {
 		p.Now = db.now()
 	}
@@ -30,7 +30,7 @@ func (db *DB) GC(ctx context.Context, p store.Policy) (*store.Collected, error) 
 
 // rehearse lets a collector work on a copy of the database, which lies beside it until then. To do the same in a
 // transaction that is undone would keep all commits waiting, for minutes where much would go.
-func (db *DB) rehearse(ctx context.Context, c *collector, do func() error) (err error) {
+func (db *database) rehearse(ctx context.Context, c *collector, do func() error) (err error) {
 	var live, copied int64
 	if err := db.read(ctx, func(r *reader) (err error) { live, err = used(r); return err }); err != nil {
 		return err

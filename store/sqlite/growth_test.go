@@ -98,7 +98,7 @@ func allowed(statement string) bool {
 }
 
 // everyday does with a database what requests and the commands that look at all of it do.
-func everyday(t *testing.T, db *sqlite.DB) {
+func everyday(t *testing.T, db *sqlite.Database) {
 	t.Helper()
 	ctx := t.Context()
 	must(t, history(ctx, db))
@@ -133,7 +133,7 @@ func everyday(t *testing.T, db *sqlite.DB) {
 }
 
 // queries reads in every way that requests and commands do.
-func queries(t *testing.T, db *sqlite.DB, l *line, now time.Time) {
+func queries(t *testing.T, db *sqlite.Database, l *line, now time.Time) {
 	t.Helper()
 	ctx := t.Context()
 	for name, read := range map[string]func() error{

@@ -14,7 +14,7 @@ import (
 
 // Ping reports whether the database can be read and, as far as the last seconds have shown, written. It costs the same
 // whatever is kept.
-func (db *DB) Ping(ctx context.Context) error {
+func (db *database) Ping(ctx context.Context) error {
 	if db.readOnly() {
 		return fmt.Errorf("%w: %s", store.ErrReadOnly, db.path)
 	}

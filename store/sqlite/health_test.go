@@ -33,7 +33,7 @@ func TestReadOnlyDatabaseCanBeRead(t *testing.T) {
 }
 
 // readsAll reads a database in every way, and makes sure that it cannot be written.
-func readsAll(t *testing.T, db *sqlite.DB, l *line, path string) {
+func readsAll(t *testing.T, db *sqlite.Database, l *line, path string) {
 	t.Helper()
 	ctx := t.Context()
 	must(t, l.verify(ctx, db, 5))
@@ -96,7 +96,7 @@ func TestDatabaseThatIsGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "decant.db")
 			var said []string
-			db, err := sqlite.Open(t.Context(), path, sqlite.Options{Logger: testkit.Log(func(_ slog.Level, line string) { said = append(said, line) })})
+			db, err := sqlite.OpenDatabase(t.Context(), path, sqlite.Options{Logger: testkit.Log(func(_ slog.Level, line string) { said = append(said, line) })})
 			must(t, err)
 			defer db.Close()
 			l := &line{Key: store.Key{ID: "conv"}}
@@ -177,10 +177,10 @@ func TestClosingADatabaseInWhosePlaceAnotherStands(t *testing.T) {
 	for name, ends := range map[string][]string{"alone": {""}, "with its journal": {"", "-wal", "-shm"}} {
 		t.Run(name, func(t *testing.T) {
 			path, other := filepath.Join(t.TempDir(), "decant.db"), filepath.Join(t.TempDir(), "other.db")
-			db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+			db, err := sqlite.OpenDatabase(t.Context(), path, sqlite.Options{})
 			must(t, err)
 			must(t, (&line{Key: store.Key{ID: "old"}}).commit(t.Context(), db))
-			second, err := sqlite.Open(t.Context(), other, sqlite.Options{})
+			second, err := sqlite.OpenDatabase(t.Context(), other, sqlite.Options{})
 			must(t, err)
 			defer second.Close()
 			must(t, (&line{Key: store.Key{ID: "new"}}).commit(t.Context(), second))

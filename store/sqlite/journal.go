@@ -13,7 +13,7 @@ import (
 )
 
 // AddSteps implements store.Journals.
-func (db *DB) AddSteps(ctx context.Context, a *store.Addition) error {
+func (db *database) AddSteps(ctx context.Context, a *store.Addition) error {
 	at := micros(a.Time)
 	if at == 0 {
 		at = micros(db.now())
@@ -98,13 +98,13 @@ func journal(q querier, k store.Key) (*store.Journal, error) {
 }
 
 // Journal implements store.Journals.
-func (db *DB) Journal(ctx context.Context, k store.Key) (j *store.Journal, err error) {
+func (db *database) Journal(ctx context.Context, k store.Key) (j *store.Journal, err error) {
 	err = db.read(ctx, func(r *reader) (err error) { j, err = journal(r, k); return err })
 	return j, wrap("read journal", err)
 }
 
 // Journals implements store.Journals.
-func (db *DB) Journals(ctx context.Context, q store.JournalQuery) (out []store.Journal, err error) {
+func (db *database) Journals(ctx context.Context, q store.JournalQuery) (out []store.Journal, err error) {
 	where, args := "updated < ?", []any{cmp.Or(micros(q.Before), math.MaxInt64)}
 	if q.Kind != "" {
 		where, args = where+" AND kind = ?", append(args, q.Kind)
@@ -120,7 +120,7 @@ func (db *DB) Journals(ctx context.Context, q store.JournalQuery) (out []store.J
 }
 
 // Steps implements store.Journals.
-func (db *DB) Steps(ctx context.Context, k store.Key, after, limit int) (out [][]byte, err error) {
+func (db *database) Steps(ctx context.Context, k store.Key, after, limit int) (out [][]byte, err error) {
 	err = db.snapshot(ctx, func(r *reader) error {
 		if _, err := journal(r, k); err != nil {
 			return err
@@ -158,7 +158,7 @@ func decodeStep(q querier, k store.Key, seq int64, codec int, data []byte) ([]by
 }
 
 // DropJournal implements store.Journals.
-func (db *DB) DropJournal(ctx context.Context, k store.Key) error {
+func (db *database) DropJournal(ctx context.Context, k store.Key) error {
 	return wrap("remove journal", db.write(ctx, func(t *tx) error {
 		n, err := t.change("DELETE FROM journals WHERE tenant = ? AND id = ?", k.Tenant, k.ID)
 		if err == nil && n == 0 {

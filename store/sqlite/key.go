@@ -11,10 +11,10 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-var _ store.Keyring = (*DB)(nil)
+var _ store.Keyring = (*database)(nil)
 
 // AddKey implements store.Keyring.
-func (db *DB) AddKey(ctx context.Context, k store.TenantKey, by store.Act) error {
+func (db *database) AddKey(ctx context.Context, k store.TenantKey, by store.Act) error {
 	limits, err := json.Marshal(&k.Limits)
 	if err != nil {
 		return fmt.Errorf("add key: %w", err)
@@ -34,7 +34,7 @@ func (db *DB) AddKey(ctx context.Context, k store.TenantKey, by store.Act) error
 }
 
 // RevokeKey implements store.Keyring.
-func (db *DB) RevokeKey(ctx context.Context, id string, by store.Act) error {
+func (db *database) RevokeKey(ctx context.Context, id string, by store.Act) error {
 	return wrap("revoke key", db.write(ctx, func(t *tx) error {
 		var tenant string
 		var revoked int64
@@ -54,7 +54,7 @@ func (db *DB) RevokeKey(ctx context.Context, id string, by store.Act) error {
 }
 
 // TenantKeys implements store.Keyring.
-func (db *DB) TenantKeys(ctx context.Context) ([]store.TenantKey, error) {
+func (db *database) TenantKeys(ctx context.Context) ([]store.TenantKey, error) {
 	var out []store.TenantKey
 	err := db.rows(ctx, "SELECT id, tenant, hash, note, created, revoked, limits FROM tenant_keys ORDER BY seq", nil, func(rows *sql.Rows) error {
 		k, err := db.how.scanKey(rows)

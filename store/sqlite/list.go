@@ -28,7 +28,7 @@ const tenantsQuery = `WITH RECURSIVE
 	UNION SELECT tenant FROM kept WHERE tenant IS NOT NULL UNION SELECT tenant FROM written WHERE tenant IS NOT NULL ORDER BY 1`
 
 // Tenants implements store.Directory.
-func (db *DB) Tenants(ctx context.Context) (out []string, err error) {
+func (db *database) Tenants(ctx context.Context) (out []string, err error) {
 	err = db.rows(ctx, tenantsQuery, nil, func(rows *sql.Rows) error {
 		var tenant string
 		err := rows.Scan(&tenant)
@@ -39,7 +39,7 @@ func (db *DB) Tenants(ctx context.Context) (out []string, err error) {
 }
 
 // Conversations implements store.Directory.
-func (db *DB) Conversations(ctx context.Context, f store.Filter) ([]store.Summary, error) {
+func (db *database) Conversations(ctx context.Context, f store.Filter) ([]store.Summary, error) {
 	where, args := "c.tenant = ? AND c.updated >= ?", []any{f.Tenant, micros(f.Since)}
 	if f.Session != "" {
 		where, args = where+" AND c.session = ?", append(args, db.how.session(f.Tenant, f.Session))

@@ -11,7 +11,7 @@ import (
 )
 
 // Version implements store.Loader.
-func (db *DB) Version(ctx context.Context, k store.Key) (version int64, err error) {
+func (db *database) Version(ctx context.Context, k store.Key) (version int64, err error) {
 	err = db.read(ctx, func(r *reader) error {
 		var row [1]driver.Value
 		err := r.first("SELECT version FROM conversations WHERE tenant = ? AND id = ?", []any{k.Tenant, k.ID}, row[:])
@@ -22,7 +22,7 @@ func (db *DB) Version(ctx context.Context, k store.Key) (version int64, err erro
 }
 
 // Load implements store.Loader.
-func (db *DB) Load(ctx context.Context, k store.Key, version int64) (*store.State, error) {
+func (db *database) Load(ctx context.Context, k store.Key, version int64) (*store.State, error) {
 	var s *store.State
 	err := db.snapshot(ctx, func(r *reader) (err error) {
 		s, err = load(r, k, version)
@@ -199,7 +199,7 @@ func (l lineage) decided(id string, version int64) (ds []decant.Decision, err er
 }
 
 // Fixed implements store.Loader.
-func (db *DB) Fixed(ctx context.Context, tenant string, version decant.Hash) (*store.Fixed, error) {
+func (db *database) Fixed(ctx context.Context, tenant string, version decant.Hash) (*store.Fixed, error) {
 	f := &store.Fixed{Version: version}
 	err := db.snapshot(ctx, func(r *reader) error {
 		u := &unpacker{q: r}

@@ -14,20 +14,20 @@ import (
 )
 
 // Requests implements store.Log.
-func (db *DB) Requests(ctx context.Context, k store.Key) ([]store.Request, error) {
+func (db *database) Requests(ctx context.Context, k store.Key) ([]store.Request, error) {
 	out, err := db.requests(ctx, k, "ORDER BY time, id")
 	return out, wrap("read requests of "+k.ID, err)
 }
 
 // Standing implements store.Log.
-func (db *DB) Standing(ctx context.Context, k store.Key, limit int) ([]store.Request, error) {
+func (db *database) Standing(ctx context.Context, k store.Key, limit int) ([]store.Request, error) {
 	out, err := db.requests(ctx, k, `AND NOT EXISTS (SELECT 1 FROM segments s WHERE s.tenant = r.tenant AND s.conversation = r.conversation
 		AND s.version > r.version AND s.position <= r.length) ORDER BY id DESC LIMIT ?`, limit)
 	return out, wrap("read the newest requests of "+k.ID, err)
 }
 
 // requests reads the requests of a conversation. rest is the end of the query, with parameters of its own.
-func (db *DB) requests(ctx context.Context, k store.Key, rest string, args ...any) (out []store.Request, err error) {
+func (db *database) requests(ctx context.Context, k store.Key, rest string, args ...any) (out []store.Request, err error) {
 	err = db.rows(ctx, `SELECT id, time, version, length, api, model, fixed, frame, view, status, broken, answer, stop, usage, planned, plan FROM requests r
 		WHERE tenant = ? AND conversation = ? `+rest, append([]any{k.Tenant, k.ID}, args...), func(rows *sql.Rows) error {
 		r, err := db.scanRequest(k, rows)
@@ -37,7 +37,7 @@ func (db *DB) requests(ctx context.Context, k store.Key, rest string, args ...an
 	return out, err
 }
 
-func (db *DB) scanRequest(k store.Key, rows *sql.Rows) (r store.Request, err error) {
+func (db *database) scanRequest(k store.Key, rows *sql.Rows) (r store.Request, err error) {
 	var at int64
 	var fixed, frame, view, answer, stop, usage, planned, plan []byte
 	err = rows.Scan(&r.ID, &at, &r.Version, &r.Length, &r.API, &r.Model, &fixed, &frame, &view, &r.Status, &r.Broken, &answer, &stop, &usage, &planned, &plan)
@@ -65,7 +65,7 @@ func (db *DB) scanRequest(k store.Key, rows *sql.Rows) (r store.Request, err err
 }
 
 // Spending implements store.Log.
-func (db *DB) Spending(ctx context.Context, q store.SpendQuery) ([]store.Total, error) {
+func (db *database) Spending(ctx context.Context, q store.SpendQuery) ([]store.Total, error) {
 	until := int64(math.MaxInt64)
 	if !q.Until.IsZero() {
 		until = micros(q.Until)
@@ -96,7 +96,7 @@ func (db *DB) Spending(ctx context.Context, q store.SpendQuery) ([]store.Total, 
 }
 
 // Spent implements store.Log.
-func (db *DB) Spent(ctx context.Context, q store.SpendQuery) (sum store.Sum, err error) {
+func (db *database) Spent(ctx context.Context, q store.SpendQuery) (sum store.Sum, err error) {
 	query, args := "SELECT COALESCE(sum(tokens), 0), COALESCE(sum(cost), 0) FROM spent WHERE tenant = ? AND day >= ? AND day < ?",
 		[]any{q.Tenant, day(q.Since), int64(math.MaxInt64)}
 	if !q.Until.IsZero() {

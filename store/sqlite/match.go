@@ -19,7 +19,7 @@ import (
 var matchSteps = [...]int{16, 128, 1024}
 
 // Match implements store.Matcher.
-func (db *DB) Match(ctx context.Context, tenant, session string, chain []decant.Hash) (store.Match, error) {
+func (db *database) Match(ctx context.Context, tenant, session string, chain []decant.Hash) (store.Match, error) {
 	var m store.Match
 	err := db.read(ctx, func(r *reader) (err error) {
 		if begun, err := begun(r, tenant, session, chain); !begun || err != nil {
@@ -127,7 +127,7 @@ func compareLines(a, b store.Line) int {
 }
 
 // Decided implements store.Matcher.
-func (db *DB) Decided(ctx context.Context, tenant, session string, hashes []decant.Hash, limit int) ([]store.Key, error) {
+func (db *database) Decided(ctx context.Context, tenant, session string, hashes []decant.Hash, limit int) ([]store.Key, error) {
 	updated := map[string]int64{}
 	err := db.read(ctx, func(r *reader) error {
 		for part := range slices.Chunk(hashes, matchSteps[len(matchSteps)-1]) {

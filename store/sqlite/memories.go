@@ -14,7 +14,7 @@ import (
 )
 
 // Memories implements store.Memories.
-func (db *DB) Memories(ctx context.Context, q store.MemoryQuery) (out []memory.Item, err error) {
+func (db *database) Memories(ctx context.Context, q store.MemoryQuery) (out []memory.Item, err error) {
 	q.Limit = cmp.Or(q.Limit, 1000)
 	where, args := selecting(&q)
 	err = db.snapshot(ctx, func(r *reader) error {
@@ -53,7 +53,7 @@ func selecting(q *store.MemoryQuery) (where string, args []any) {
 }
 
 // Revise implements store.Memories.
-func (db *DB) Revise(ctx context.Context, tenant string, at memory.Scope, do func([]memory.Item) ([]memory.Item, error)) error {
+func (db *database) Revise(ctx context.Context, tenant string, at memory.Scope, do func([]memory.Item) ([]memory.Item, error)) error {
 	return wrap("revise memories", db.write(ctx, func(t *tx) error {
 		have, err := remembered(t, tenant, "scope = ? ORDER BY created, id", t.hash(tenant, scopeHash(at)))
 		if err != nil {

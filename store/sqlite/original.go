@@ -11,7 +11,7 @@ import (
 )
 
 // Resolve implements store.Blobs.
-func (db *DB) Resolve(ctx context.Context, k store.Key, h decant.Handle) (*store.Original, error) {
+func (db *database) Resolve(ctx context.Context, k store.Key, h decant.Handle) (*store.Original, error) {
 	digits, number, err := store.ParseHandle(h)
 	if err != nil {
 		return nil, err

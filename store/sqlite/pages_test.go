@@ -63,7 +63,7 @@ func pages(t *testing.T, n int) map[string]int {
 }
 
 // book books a request of a conversation.
-func book(t *testing.T, db *sqlite.DB, l *line, now time.Time) error {
+func book(t *testing.T, db *sqlite.Database, l *line, now time.Time) error {
 	id := fmt.Sprint("r-", l.ID, "-", db.Pages(t))
 	return db.Record(t.Context(), l.Key, &store.Events{
 		Requests: []store.Request{{ID: id, Time: now, Length: int(l.version), Status: 200}},
@@ -72,7 +72,7 @@ func book(t *testing.T, db *sqlite.DB, l *line, now time.Time) error {
 }
 
 // crowd makes n conversations in one session and books a request of each.
-func crowd(t *testing.T, db *sqlite.DB, n int) []*line {
+func crowd(t *testing.T, db *sqlite.Database, n int) []*line {
 	t.Helper()
 	talks := make([]*line, n)
 	now := time.Unix(1_800_000_000, 0)

@@ -49,7 +49,7 @@ func child(path string) error {
 	if os.Getenv(childName) == converter {
 		return convertAgainAndAgain(path)
 	}
-	db, err := sqlite.Open(context.Background(), path, sqlite.Options{})
+	db, err := sqlite.OpenDatabase(context.Background(), path, sqlite.Options{})
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func childLine(name string, i int) *line {
 	return &line{Key: store.Key{Tenant: "t", ID: fmt.Sprintf("%s-%d", name, i)}, size: 50 << (3 * i)}
 }
 
-func write(db *sqlite.DB, l *line, limit int) error {
+func write(db *sqlite.Database, l *line, limit int) error {
 	for n := 0; limit == 0 || n < limit; n++ {
 		if err := l.commit(context.Background(), db); err != nil {
 			return err
@@ -83,7 +83,7 @@ func write(db *sqlite.DB, l *line, limit int) error {
 }
 
 // index has the index written while others commit.
-func index(db *sqlite.DB, limit int) error {
+func index(db *sqlite.Database, limit int) error {
 	for n := 0; limit == 0 || n < limit; n++ {
 		if _, err := db.Index(context.Background(), 10); err != nil {
 			return err

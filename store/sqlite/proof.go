@@ -58,7 +58,7 @@ func columns(rows *sql.Rows, do func([]byte)) error {
 
 // prove looks for pieces of what was removed in the raw bytes of the database's files. What it finds there and also in
 // what stays, which may hold the same words, says nothing and does not count.
-func (db *DB) prove(ctx context.Context, p *pieces) (*store.Proof, error) {
+func (db *database) prove(ctx context.Context, p *pieces) (*store.Proof, error) {
 	f := newFinder(p.list)
 	out := &store.Proof{Pieces: len(f.pieces)}
 	var where []string

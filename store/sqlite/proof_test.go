@@ -18,7 +18,7 @@ import (
 )
 
 // report makes a conversation with one long text, which is stored compressed and over several pages.
-func report(t *testing.T, db *sqlite.DB, id, text string) {
+func report(t *testing.T, db *sqlite.Database, id, text string) {
 	t.Helper()
 	h := decant.HashText(text)
 	_, err := db.Commit(t.Context(), &store.Batch{
@@ -38,7 +38,7 @@ func listing(seed uint64) string {
 	return b.String()
 }
 
-func forgetting(t *testing.T, db *sqlite.DB, id string) *store.Proof {
+func forgetting(t *testing.T, db *sqlite.Database, id string) *store.Proof {
 	t.Helper()
 	c, err := db.Forget(t.Context(), store.Forgetting{Conversations: []string{id}})
 	must(t, err)
@@ -80,11 +80,11 @@ func TestTheProofOfWhatIsForgotten(t *testing.T) {
 // A piece that is planted by hand where cleaning does not reach makes the proof fail.
 func TestTheProofFindsWhatIsPlanted(t *testing.T) {
 	text := listing(3)
-	for name, plant := range map[string]func(*testing.T, *sqlite.DB){
-		"InTheAuditLog": func(t *testing.T, db *sqlite.DB) {
+	for name, plant := range map[string]func(*testing.T, *sqlite.Database){
+		"InTheAuditLog": func(t *testing.T, db *sqlite.Database) {
 			must(t, db.Audit(t.Context(), store.Act{Action: "planted", Detail: text}))
 		},
-		"InATable": func(t *testing.T, db *sqlite.DB) {
+		"InATable": func(t *testing.T, db *sqlite.Database) {
 			must(t, db.Exec(t.Context(), "CREATE TABLE planted AS SELECT data FROM packs"))
 		},
 	} {

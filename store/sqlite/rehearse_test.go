@@ -15,7 +15,7 @@ import (
 func TestADryRunIsInNobodysWay(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "decant.db")
-	db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	db, err := sqlite.OpenDatabase(t.Context(), path, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/testing/testkit"
 )
 
@@ -49,7 +48,7 @@ func monotonic() int64 {
 }
 
 // compete is what a rival does: commits, loads and claims, in two goroutines, each printed as a line of JSON.
-func compete(db *sqlite.DB, name string, limit int) error {
+func compete(db store.Store, name string, limit int) error {
 	var mu sync.Mutex
 	out := json.NewEncoder(os.Stdout)
 	errs := make(chan error, 2)
@@ -75,7 +74,7 @@ func compete(db *sqlite.DB, name string, limit int) error {
 }
 
 // oneDeed does one thing. Half of the commits follow a state that was seen some time ago.
-func oneDeed(db *sqlite.DB, seen map[string]*store.State, said string) (_ *deed, err error) {
+func oneDeed(db store.Store, seen map[string]*store.State, said string) (_ *deed, err error) {
 	ctx := context.Background()
 	d := &deed{Conversation: shared[rand.IntN(len(shared))], Said: said}
 	k := store.Key{ID: d.Conversation}

@@ -5,9 +5,9 @@ package sqlite_test
 import (
 	"errors"
 
-	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/store"
 )
 
 const rival = "rival"
 
-func compete(*sqlite.DB, string, int) error { return errors.New("only on Linux") }
+func compete(store.Store, string, int) error { return errors.New("only on Linux") }

@@ -14,7 +14,7 @@ import (
 
 // Search implements store.Searcher. What the index does not find is looked for in the texts
 // themselves: a part of a word, or signs that are no words.
-func (db *DB) Search(ctx context.Context, q store.Query) ([]store.Hit, error) {
+func (db *database) Search(ctx context.Context, q store.Query) ([]store.Hit, error) {
 	terms := parseTerms(q.Text)
 	if len(terms) == 0 {
 		return nil, nil
@@ -259,7 +259,7 @@ func (l lineage) entry(id string, text decant.Hash) (e store.Entry, err error) {
 }
 
 // indexWaiting indexes what is committed but not indexed.
-func (db *DB) indexWaiting(ctx context.Context) error {
+func (db *database) indexWaiting(ctx context.Context) error {
 	waiting := false
 	err := db.rows(ctx, "SELECT 1 FROM search_queue LIMIT 1", nil, func(*sql.Rows) error {
 		waiting = true
@@ -278,7 +278,7 @@ const (
 )
 
 // Index implements store.Searcher.
-func (db *DB) Index(ctx context.Context, limit int) (int, error) {
+func (db *database) Index(ctx context.Context, limit int) (int, error) {
 	total := 0
 	for limit == 0 || total < limit {
 		most := indexTexts
@@ -295,7 +295,7 @@ func (db *DB) Index(ctx context.Context, limit int) (int, error) {
 }
 
 // indexSome indexes texts, in one transaction, and returns how many.
-func (db *DB) indexSome(ctx context.Context, most int) (n int, err error) {
+func (db *database) indexSome(ctx context.Context, most int) (n int, err error) {
 	err = db.write(ctx, func(t *tx) (err error) {
 		x := indexer{t: t, blobs: &unpacker{q: t}, left: most}
 		for n = 0; x.left > 0 && x.size < indexBytes && err == nil; n = most - x.left {

@@ -98,7 +98,7 @@ func (x *teller) batch() *store.Batch {
 }
 
 // tell stores something in every place that a store has. It returns what was said, with the hashes of it.
-func tell(ctx context.Context, db *sqlite.DB, seed string) (map[string][]byte, error) {
+func tell(ctx context.Context, db *sqlite.Database, seed string) (map[string][]byte, error) {
 	x := &teller{seed: seed, said: map[string]string{}}
 	b := x.batch()
 	now := time.Unix(1_800_000_000, 0)

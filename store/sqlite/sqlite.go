@@ -29,7 +29,7 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// Options configures a DB. The zero value is ready to use.
+// Options configures what Open opens. The zero value is ready to use.
 type Options struct {
 	// SurvivePowerLoss flushes the disk in each transaction (synchronous FULL), so that a commit
 	// survives a power failure too.
@@ -54,13 +54,13 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// DB is a store in one SQLite file.
-type DB struct {
+// A database is a store in one SQLite file.
+type database struct {
 	connections
 	now func() time.Time
 }
 
-var _ store.Store = (*DB)(nil)
+var _ store.Store = (*database)(nil)
 
 // Open opens the database file at path and upgrades its format if necessary. It creates a missing
 // file (mode 0600) and its folder (mode 0700). Use DefaultPath for the user's own database.
@@ -70,17 +70,21 @@ var _ store.Store = (*DB)(nil)
 // database, and store.ErrNewer for one of a later version. For an encrypted database without the right key it returns
 // store.ErrSealed or store.ErrWrongKey; for an unencrypted one with a key, store.ErrUnsealed. In these cases it has
 // changed nothing.
-func Open(ctx context.Context, path string, o Options) (*DB, error) {
-	return openAs(ctx, path, o, migrations)
+func Open(ctx context.Context, path string, o Options) (store.Store, error) {
+	db, err := openAs(ctx, path, o, migrations)
+	if err != nil {
+		return nil, err // and no store.Store that is nil in an interface that is not
+	}
+	return db, nil
 }
 
 // openAs is Open with the given migrations.
-func openAs(ctx context.Context, path string, o Options, forms fs.FS) (*DB, error) {
+func openAs(ctx context.Context, path string, o Options, forms fs.FS) (*database, error) {
 	key, err := o.Key.key()
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
-	db := &DB{now: o.Now, connections: connections{path: path, forms: forms, key: key, dsn: newDSN(path, o)}}
+	db := &database{now: o.Now, connections: connections{path: path, forms: forms, key: key, dsn: newDSN(path, o)}}
 	if db.now == nil {
 		db.now = time.Now
 	}
@@ -100,7 +104,7 @@ func openAs(ctx context.Context, path string, o Options, forms fs.FS) (*DB, erro
 }
 
 // Close waits for the reads and commits under way and closes the database.
-func (db *DB) Close() error { return db.close() }
+func (db *database) Close() error { return db.close() }
 
 // wrap adds the step to an error, and translates the error into one of package store.
 func wrap(step string, err error) error {

@@ -58,14 +58,14 @@ func key(t testing.TB, octet string) *seal.Key {
 	return k
 }
 
-func open(t testing.TB, path string) *sqlite.DB {
+func open(t testing.TB, path string) *sqlite.Database {
 	t.Helper()
 	return openAs(t, path, sqlite.Options{})
 }
 
 // openAs opens a database. One that is not there yet begins as a copy of one that is empty: making the tables takes longer
 // than most tests.
-func openAs(t testing.TB, path string, o sqlite.Options) *sqlite.DB {
+func openAs(t testing.TB, path string, o sqlite.Options) *sqlite.Database {
 	t.Helper()
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		if data := empty(t, o.Key); os.MkdirAll(filepath.Dir(path), 0o700) == nil {
@@ -99,9 +99,9 @@ func empty(t testing.TB, k sqlite.KeyFunc) []byte {
 }
 
 // openNew opens a database, and makes one where none is.
-func openNew(t testing.TB, path string, o sqlite.Options) *sqlite.DB {
+func openNew(t testing.TB, path string, o sqlite.Options) *sqlite.Database {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), path, o)
+	db, err := sqlite.OpenDatabase(t.Context(), path, o)
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
-	"github.com/decantdev/decant/memory"
+	"github.com/decantdev/decant/internal/flush"
 	"github.com/decantdev/decant/testing/sandbox"
 	"github.com/decantdev/decant/testing/sandboxtest"
 )
@@ -52,7 +52,7 @@ func (r *accepted) last() string {
 }
 
 // flush reports whether the request is the turn before a pour that nobody sees.
-func (r *accepted) flush() bool { return strings.Contains(r.last(), memory.ToolPrompt[:60]) }
+func (r *accepted) flush() bool { return strings.Contains(r.last(), flush.ToolPrompt[:60]) }
 
 // accept lives a session. Each turn says something long and reads mail.
 func accept(t *testing.T) *acceptance {
@@ -69,7 +69,7 @@ func accept(t *testing.T) *acceptance {
 			}
 			return a
 		}
-		if p.Last(decant.RoleUser) != "" && strings.TrimSpace(p.Last(decant.RoleUser)) == memory.ToolPrompt {
+		if p.Last(decant.RoleUser) != "" && strings.TrimSpace(p.Last(decant.RoleUser)) == flush.ToolPrompt {
 			return saving(p)
 		}
 		if m := p.Messages[len(p.Messages)-1]; m.Blocks[0].Kind == decant.KindResult {

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/budget"
-	"github.com/decantdev/decant/gateway/keyring"
+	"github.com/decantdev/decant/internal/keyring"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/testing/sandbox"
 	"github.com/decantdev/decant/testing/sandboxtest"

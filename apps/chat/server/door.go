@@ -16,8 +16,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/internal/front"
+	"github.com/decantdev/decant/internal/keyring"
 	"github.com/decantdev/decant/store"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
-	"github.com/decantdev/decant/memory"
+	"github.com/decantdev/decant/internal/flush"
 	"github.com/decantdev/decant/testing/sandbox"
 	"github.com/decantdev/decant/testing/sandboxtest"
 	"github.com/decantdev/decant/testing/testkit"
@@ -24,7 +24,7 @@ var prefers = regexp.MustCompile(`I prefer [a-z0-9-]+ for (\w+)`)
 // in the turn before a pour it saves the newest preference about each thing that it sees.
 func secretary(p *sandbox.Prompt) sandbox.Answer {
 	switch asked := strings.TrimSpace(p.Last(decant.RoleUser)); {
-	case asked == memory.ToolPrompt:
+	case asked == flush.ToolPrompt:
 		return saving(p)
 	case strings.HasPrefix(last(p), "Search the mail"):
 		var out sandbox.Answer

@@ -11,8 +11,8 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/internal/front"
+	"github.com/decantdev/decant/internal/keyring"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"

@@ -24,7 +24,7 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/gateway/keyring"
+	"github.com/decantdev/decant/internal/keyring"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/testing/sandbox"

@@ -48,7 +48,7 @@ func use(tool, text string) line {
 }
 
 // put stores a conversation.
-func put(t *testing.T, db *sqlite.DB, tenant, id string, at time.Time, lines ...line) {
+func put(t *testing.T, db store.Store, tenant, id string, at time.Time, lines ...line) {
 	t.Helper()
 	b := &store.Batch{Key: store.Key{Tenant: tenant, ID: id}, Create: &store.Creation{Session: "session-" + id}, Time: at}
 	known := map[decant.Hash]bool{}
@@ -70,7 +70,7 @@ func put(t *testing.T, db *sqlite.DB, tenant, id string, at time.Time, lines ...
 var scope = memory.Scope{Level: memory.Project, Name: "/src/garden"}
 
 // connect returns a client of a server over a new store.
-func connect(t *testing.T, o mcpserver.Options) (*sqlite.DB, *sdk.ClientSession) {
+func connect(t *testing.T, o mcpserver.Options) (store.Store, *sdk.ClientSession) {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{})
 	if err != nil {

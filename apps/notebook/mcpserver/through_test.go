@@ -22,6 +22,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/internal/lookup"
+	"github.com/decantdev/decant/internal/modelhttp"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/testing/sandbox"
@@ -118,7 +119,7 @@ func TestAModelFetchesWhatWasPoured(t *testing.T) {
 }
 
 // through returns a gateway's store, its engine and the official client on it.
-func through(t *testing.T, window int) (*sqlite.DB, *engine.Engine, anthropic.Client) {
+func through(t *testing.T, window int) (store.Store, *engine.Engine, anthropic.Client) {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{})
 	if err != nil {
@@ -136,7 +137,7 @@ func through(t *testing.T, window int) (*sqlite.DB, *engine.Engine, anthropic.Cl
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := gateway.NewOutbound(gateway.OutboundOptions{Allow: []*url.URL{at}})
+	out, err := modelhttp.NewOutbound(modelhttp.OutboundOptions{Allow: []*url.URL{at}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +162,7 @@ func params() anthropic.MessageNewParams {
 }
 
 // fetchedAgain returns how many originals the ledger says were fetched again.
-func fetchedAgain(t *testing.T, db *sqlite.DB) int {
+func fetchedAgain(t *testing.T, db store.Store) int {
 	t.Helper()
 	found, err := db.Conversations(t.Context(), store.Filter{})
 	if err != nil || len(found) != 1 {

@@ -50,6 +50,9 @@ type Options struct {
 	Now     func() time.Time
 }
 
+// ErrGivenUp means that a request has failed in batches for good.
+var ErrGivenUp = errors.New("there is no answer from any batch")
+
 // An Investigator investigates errors. It is safe for concurrent use.
 type Investigator struct{ o Options }
 
@@ -139,7 +142,7 @@ func (v *Investigator) Investigate(ctx context.Context, id string, c *Case, in S
 	switch {
 	case err == nil:
 		f.Checked = Check(answer, seen, in.Versions)
-	case errors.Is(err, agent.ErrUntyped), errors.Is(err, agent.ErrBudget), errors.Is(err, provider.ErrGivenUp):
+	case errors.Is(err, agent.ErrUntyped), errors.Is(err, agent.ErrBudget), errors.Is(err, ErrGivenUp):
 		f.State, f.Confidence, f.Error = Inconclusive, Low, err.Error()
 	default:
 		return f, fmt.Errorf("error #%d: %w", c.Number, err)

@@ -4,9 +4,9 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine/internal/match"
 	"github.com/decantdev/decant/engine/internal/plan"
+	"github.com/decantdev/decant/internal/purse"
 )
 
 // An Answer is what the provider has answered, as far as it is kept.
@@ -25,14 +25,14 @@ type Answer struct {
 // An Answered is a request with its answer.
 type Answered struct {
 	Answer
-	Out          *Outgoing           // only its archive looks at it, and brings it up to date
-	Prompt       *match.Prompt       // of the request; it never changes, so that other requests may look at it
-	Body         []byte              // as it was sent
-	Conversation string              // id, empty when it is not known
-	Markers      *plan.AddedMarkers  // cache markers of ours, nil where none are for us to add
-	Held         *budget.Reservation // what it may cost at most, nil: no budget applies
-	Passes       decant.Usage        // of summaries behind which the model has paused before it answered
-	Billed       decant.Usage        // for the pass that wrote the answer
+	Out          *Outgoing          // only its archive looks at it, and brings it up to date
+	Prompt       *match.Prompt      // of the request; it never changes, so that other requests may look at it
+	Body         []byte             // as it was sent
+	Conversation string             // id, empty when it is not known
+	Markers      *plan.AddedMarkers // cache markers of ours, nil where none are for us to add
+	Held         *purse.Reservation // what it may cost at most, nil: no budget applies
+	Passes       decant.Usage       // of summaries behind which the model has paused before it answered
+	Billed       decant.Usage       // for the pass that wrote the answer
 	Time         time.Time
 }
 

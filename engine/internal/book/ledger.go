@@ -7,9 +7,9 @@ import (
 	"log/slog"
 	"sync"
 
-	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine/internal/match"
 	"github.com/decantdev/decant/engine/internal/plan"
+	"github.com/decantdev/decant/internal/purse"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -20,7 +20,7 @@ type Ledger struct {
 	Finder    *match.Finder
 	Settings  *plan.Settings
 	Deadlines *plan.Deadlines
-	Purse     *budget.Purse
+	Purse     *purse.Purse
 	Catalog   *token.Catalog
 	Logger    *slog.Logger
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/refs"
+	"github.com/decantdev/decant/internal/archive"
 	"github.com/decantdev/decant/store"
 )
 
@@ -12,7 +12,7 @@ import (
 // that it has, with the content that was decided about, and the newest checkpoint if the request has
 // its range. What concerns a replaced tail or another branch is left out. more are decisions that will be
 // committed after those of the conversation. The result is not to be changed.
-func (p *Match) Applicable(n *refs.Map, more []decant.Decision) []decant.Decision {
+func (p *Match) Applicable(n *archive.References, more []decant.Decision) []decant.Decision {
 	if p.Stored == nil || len(p.State.Decisions)+len(more) == 0 {
 		return nil
 	}

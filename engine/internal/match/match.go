@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/archive"
 	"github.com/decantdev/decant/internal/dialect"
-	"github.com/decantdev/decant/internal/refs"
 	"github.com/decantdev/decant/store"
 )
 
@@ -200,7 +200,7 @@ func (p *Match) shared() int {
 }
 
 // FirstNew returns the transcript number of the first message that holds a block which is not known.
-func (p *Match) FirstNew(n *refs.Map) int {
+func (p *Match) FirstNew(n *archive.References) int {
 	at := 0
 	for i := range n.Conv.Messages {
 		m := &n.Conv.Messages[i]

@@ -4,13 +4,13 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/refs"
+	"github.com/decantdev/decant/internal/archive"
 	"github.com/decantdev/decant/store"
 )
 
 // References returns the numbering of a request at its place.
-func References(r *Prompt, p *Match) *refs.Map {
-	n := &refs.Map{Conv: r.Doc.Conversation, Same: true, Fits: true}
+func References(r *Prompt, p *Match) *archive.References {
+	n := &archive.References{Conv: r.Doc.Conversation, Same: true, Fits: true}
 	if p.Stored == nil {
 		return n
 	}
@@ -43,7 +43,7 @@ func (p *Match) beyond(r *Prompt) bool {
 }
 
 // A renumbering is a numbering in the making.
-type renumbering struct{ *refs.Map }
+type renumbering struct{ *archive.References }
 
 // renumber makes a copy of the request's conversation with references of the transcript.
 func (n renumbering) renumber(r *Prompt, p *Match) {

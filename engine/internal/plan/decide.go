@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine/internal/match"
 	"github.com/decantdev/decant/internal/policy"
+	"github.com/decantdev/decant/internal/purse"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 )
@@ -20,7 +20,7 @@ type Decider struct {
 	Cache     *match.Cache
 	Wait      func(context.Context, match.Start) bool // for archives of a conversation that are under way; reports whether there were any
 	Deadlines *Deadlines
-	Purse     *budget.Purse
+	Purse     *purse.Purse
 }
 
 // A Reader is what it takes of a store to decide.
@@ -213,7 +213,7 @@ func (a *attempt) tighten(ctx context.Context) {
 // where the provider can be asked.
 func (a *attempt) limitsBy(set *preset.Preset) (policy.Limits, error) {
 	dr := a.dr
-	if n := set.Native; n.Route == preset.RouteNative && n.Compaction.On() && (dr.asksSummary() || dr.Pauses()) {
+	if n := set.Native; n.Route == preset.RouteNative && n.Compaction.Tokens > 0 && (dr.asksSummary() || dr.Pauses()) {
 		staged := *set
 		staged.Native.Route = preset.RouteAuto
 		set = &staged

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/internal/policy"
+	"github.com/decantdev/decant/internal/purse"
 	"github.com/decantdev/decant/preset"
 )
 
@@ -245,11 +245,11 @@ func (dr *Draft) Bound() bool {
 
 // Reservation returns what the request may cost at most in a conversation: all of it written to the cache, if it asks
 // for that, and as long an answer as it asks for.
-func (dr *Draft) Reservation(conversation string) *budget.Reservation {
+func (dr *Draft) Reservation(conversation string) *purse.Reservation {
 	in := dr.Input
 	u := Uncached(in.Conv, dr.Size(dr.View)).Add(in.Demand.Paid)
-	return &budget.Reservation{
+	return &purse.Reservation{
 		Tenant: in.Start.Tenant, Conversation: conversation, Budgets: in.Budgets, Own: in.Own,
-		Most: budget.Amount{Tokens: u.Context(), Money: dr.Price(u, cost.Terms{At: in.Now()})},
+		Most: purse.Amount{Tokens: u.Context(), Money: dr.Price(u, cost.Terms{At: in.Now()})},
 	}
 }

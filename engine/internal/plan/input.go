@@ -7,10 +7,11 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine/internal/match"
+	"github.com/decantdev/decant/internal/archive"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/internal/policy"
-	"github.com/decantdev/decant/internal/refs"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
@@ -41,13 +42,13 @@ type Input struct {
 	// What it may use.
 	Summarizer provider.Summarizer // writes records for it, nil: they are extractive
 	Recall     Recall              // nil: nothing is recalled
-	Asker      provider.Asker      // asks its provider for summaries, nil: none is asked for
+	Asker      owncalls.Asker      // asks its provider for summaries, nil: none is asked for
 	Budgets    []budget.Budget     // that it falls under
 	Own        int                 // how many of them, at their end, came with it
 
 	// Its place.
 	Match *match.Match
-	Refs  *refs.Map
+	Refs  *archive.References
 	Conv  *decant.Conversation // the request in transcript references
 
 	// What it goes to.
@@ -207,7 +208,7 @@ func (in *Input) clearingBy(view *decant.Conversation, native func(id string) bo
 // request goes to the same provider. It is nil while nobody has answered.
 func (in *Input) Account(m *Meter, set *preset.Preset) *Account {
 	who := m.Account
-	if who == nil || !in.Model.Binds && in.Asker == nil && !set.Native.Compaction.On() || who.Upstream != AccountName(in.Upstream) && in.Upstream != "" {
+	if who == nil || !in.Model.Binds && in.Asker == nil && set.Native.Compaction.Tokens <= 0 || who.Upstream != AccountName(in.Upstream) && in.Upstream != "" {
 		return nil
 	}
 	return who

@@ -6,13 +6,14 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/preset"
 )
 
 // Clearing returns what the request has to ask the provider for so that the model reads the view; nil when
 // nothing, and false when it cannot be asked for.
 func (dr *Draft) Clearing() (dialect.ProviderClearing, bool) {
-	native := decant.NativeIn(dr.InForce, dr.Made)
+	native := policy.NativeIn(dr.InForce, dr.Made)
 	if native == nil {
 		return nil, true
 	}
@@ -21,7 +22,7 @@ func (dr *Draft) Clearing() (dialect.ProviderClearing, bool) {
 
 // Sent returns what goes to the provider: the view with everything that the provider leaves out.
 func (dr *Draft) Sent() (*decant.Conversation, error) {
-	if decant.NativeIn(dr.InForce, dr.Made) == nil {
+	if policy.NativeIn(dr.InForce, dr.Made) == nil {
 		return dr.View, nil
 	}
 	return decant.Replay(dr.Conv, decant.Sent(slices.Concat(dr.InForce, dr.Made)))
@@ -68,7 +69,7 @@ func (dr *Draft) NeededBetas() []string {
 // refuse: it goes out whole.
 func (dr *Draft) suspend() error {
 	in := dr.Input
-	native, summarised := decant.NativeIn(dr.InForce), dialect.Summarised(dr.View)
+	native, summarised := policy.NativeIn(dr.InForce), dialect.Summarised(dr.View)
 	if native == nil && !summarised {
 		return nil
 	}
@@ -112,7 +113,7 @@ func (dr *Draft) Rules() (r dialect.Rules) {
 	if !has && (in.Demand.Unedit || !dr.Pausing && !dr.Slides()) {
 		return r
 	}
-	if dr.Slides() && decant.NativeIn(dr.InForce, dr.Made) == nil {
+	if dr.Slides() && policy.NativeIn(dr.InForce, dr.Made) == nil {
 		e := dr.Preset.Native.Editing
 		r.Results, r.KeepCalls, r.Least = e.Tokens, e.KeepCalls, e.Least
 		if in.Conv.Thinking.On() {
@@ -152,14 +153,14 @@ func (dr *Draft) carried() bool {
 // has a second stage, the model can, and whoever sends the request goes on behind the pause.
 func (dr *Draft) Pauses() bool {
 	n := dr.Preset.Native
-	return dr.Continues && !dr.Count && !dr.Demand.Unpause && n.Compaction.On() && n.Route != preset.RouteLocal && dr.carries()
+	return dr.Continues && !dr.Count && !dr.Demand.Unpause && n.Compaction.Tokens > 0 && n.Route != preset.RouteLocal && dr.carries()
 }
 
 // Slides reports whether the provider clears by the rules of the preset as they are written, with each request anew:
 // the preset wants that, and names no tools, which these rules could not tell apart.
 func (dr *Draft) Slides() bool {
 	set := dr.Preset
-	return set.Prune == preset.PruneEveryRequest && set.Native.Editing.On() && set.Native.Route != preset.RouteLocal &&
+	return set.Prune == preset.PruneEveryRequest && set.Native.Editing.Tokens > 0 && set.Native.Route != preset.RouteLocal &&
 		len(set.Tools.Include)+len(set.Tools.Exclude)+len(set.Tools.Pin) == 0 && dr.Model.Editing && dr.TakesRules()
 }
 

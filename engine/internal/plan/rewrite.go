@@ -181,7 +181,7 @@ func (r *rewrite) routineDropRoute(ctx context.Context) error {
 func (r *rewrite) routineClearRoute(ctx context.Context) error {
 	dr := r.Draft
 	e := dr.Preset.Native.Editing
-	if !e.On() {
+	if e.Tokens <= 0 {
 		return errNoRoute
 	}
 	rule := dr.Preset.EarlyPours.Settled()
@@ -295,7 +295,7 @@ func (r *rewrite) fold(ctx context.Context, scope policy.Scope) error {
 	}
 	d, ok := policy.Fold(policy.Folding{
 		Transcript: dr.Conv, View: dr.View, Made: slices.Concat(dr.InForce, dr.Made), Proved: decant.CheckpointIn(dr.Made),
-		Estimator: dr.Estimator, Preset: dr.Preset, Pinned: decant.PinsIn(dr.InForce), Target: r.target, Why: r.whyFold(), Refused: scope,
+		Estimator: dr.Estimator, Preset: dr.Preset, Pinned: policy.PinsIn(dr.InForce), Target: r.target, Why: r.whyFold(), Refused: scope,
 	})
 	dr.Made, dr.View = made, view
 	if !ok {

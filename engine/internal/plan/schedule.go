@@ -101,7 +101,7 @@ func (s *Schedule) rates(within cost.Reach) (write, read float64) {
 // thinning returns what an early pour works on.
 func (s *Schedule) thinning() policy.EarlyPour {
 	dr := s.Draft
-	t := policy.EarlyPour{Preset: dr.Preset, Counter: dr.Estimator, Transcript: dr.Conv, Pinned: decant.PinsIn(dr.InForce), Cold: s.money.Cold()}
+	t := policy.EarlyPour{Preset: dr.Preset, Counter: dr.Estimator, Transcript: dr.Conv, Pinned: policy.PinsIn(dr.InForce), Cold: s.money.Cold()}
 	t.Made = append(append(t.Made, dr.InForce...), dr.Made...)
 	m := s.early()
 	t.Signed, t.Native = m != byEditing, m == byClearing
@@ -257,7 +257,7 @@ func (s *Schedule) planOptions(target int) policy.PlanOptions {
 	form := &dr.Preset.Summary
 	o := policy.PlanOptions{
 		Model: dr.Model, Estimator: dr.Estimator, Preset: dr.Preset, Target: target, Limit: s.room(dr.Limits.Must()), Trigger: s.room(dr.Limits.Trigger), KeepTurns: -1, Quick: s.quick,
-		Pinned: decant.PinsIn(dr.InForce), Now: dr.Now(), Ahead: form.Ahead.Tokens(), Segments: s.segments(),
+		Pinned: policy.PinsIn(dr.InForce), Now: dr.Now(), Ahead: form.Ahead.Tokens(), Segments: s.segments(),
 		Call: provider.SummaryInput{
 			Conversation: conversationOf(dr.Input), Upstream: dr.Upstream, Instructions: form.Instructions, Focus: dr.Focus,
 		},

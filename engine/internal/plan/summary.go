@@ -10,6 +10,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/preset"
@@ -81,7 +82,7 @@ func (s *Schedule) fitsWindow(view *decant.Conversation) bool {
 	dr := s.Draft
 	const margin = 1.25
 	in := dr.Input
-	if dr.Anchored() && decant.NativeIn(dr.InForce) == nil && view.Messages[len(view.Messages)-1].Number <= in.Match.State.Chain[dr.Meter.Length-1].Message {
+	if dr.Anchored() && policy.NativeIn(dr.InForce) == nil && view.Messages[len(view.Messages)-1].Number <= in.Match.State.Chain[dr.Meter.Length-1].Message {
 		return true
 	}
 	return margin*float64(in.Fixed+dr.Weighed(view)) < float64(dr.Limits.Window)
@@ -116,8 +117,8 @@ func timeLeft(ctx context.Context, most time.Duration) time.Duration {
 }
 
 // summaryCause says on whose behalf the provider is asked.
-func summaryCause(in *Input) provider.Cause {
-	c := provider.Cause{Conversation: store.Key{Tenant: in.Start.Tenant}, Upstream: in.Upstream, Purpose: provider.ForCompaction}
+func summaryCause(in *Input) owncalls.Cause {
+	c := owncalls.Cause{Conversation: store.Key{Tenant: in.Start.Tenant}, Upstream: in.Upstream, Purpose: owncalls.ForCompaction}
 	if in.Match.Stored != nil {
 		c.Conversation = in.Match.Stored.Key
 	}
@@ -209,7 +210,7 @@ func marked(request, view *decant.Conversation) *decant.Conversation {
 }
 
 // AskOnce returns an asker that asks for the same body once, however often the request that it is for is prepared.
-func AskOnce(a provider.Asker) provider.Asker {
+func AskOnce(a owncalls.Asker) owncalls.Asker {
 	if a == nil {
 		return nil
 	}
@@ -217,7 +218,7 @@ func AskOnce(a provider.Asker) provider.Asker {
 }
 
 type once struct {
-	asker provider.Asker
+	asker owncalls.Asker
 
 	mu     sync.Mutex
 	body   decant.Hash
@@ -225,8 +226,8 @@ type once struct {
 	err    error
 }
 
-// Ask implements provider.Asker.
-func (o *once) Ask(ctx context.Context, c provider.Cause, r *provider.Request) (*provider.Answer, error) {
+// Ask implements owncalls.Asker.
+func (o *once) Ask(ctx context.Context, c owncalls.Cause, r *provider.Request) (*provider.Answer, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if h := decant.HashBytes(r.Body); h != o.body {

@@ -11,6 +11,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 )
@@ -24,7 +25,7 @@ const (
 // A Warmer keeps warm what conversations that rest have left in the provider's cache, as long as cost.KeepWarm says
 // so. It holds in memory what each has cost: a restart begins anew. The nil Keeper keeps nothing warm.
 type Warmer struct {
-	by  provider.Asker
+	by  owncalls.Asker
 	do  func(func(context.Context) error)
 	now func() time.Time
 	log *slog.Logger
@@ -36,7 +37,7 @@ type Warmer struct {
 }
 
 // NewWarmer returns a Warmer whose calls by makes, nil for none. do does work that no request waits for.
-func NewWarmer(by provider.Asker, do func(func(context.Context) error), now func() time.Time, log *slog.Logger) *Warmer {
+func NewWarmer(by owncalls.Asker, do func(func(context.Context) error), now func() time.Time, log *slog.Logger) *Warmer {
 	if by == nil {
 		return nil
 	}
@@ -62,7 +63,7 @@ type resting struct {
 	sent    float64    // what was spent in this pause
 	calls   int        // that were made in it
 	asks    provider.Request
-	cause   provider.Cause
+	cause   owncalls.Cause
 	timer   *time.Timer // until the next call, or of the one under way; nil: none comes
 	turn    int         // changes with each timer, and when one is stopped
 	strange bool        // its provider's cache is not as the rule takes it to be
@@ -137,7 +138,7 @@ func (k *Warmer) rest(r *resting, a *Rested) {
 	}
 	k.bytes += len(body)
 	r.asks = provider.Request{Model: in.Conv.Model, Body: body, Betas: slices.Concat(in.Betas, a.Betas)}
-	r.cause = provider.Cause{Conversation: a.Key, Upstream: in.Upstream, Purpose: provider.ForCache}
+	r.cause = owncalls.Cause{Conversation: a.Key, Upstream: in.Upstream, Purpose: owncalls.ForCache}
 	k.next(r)
 }
 

@@ -64,7 +64,7 @@ func commits(file string) (s spent, err error) {
 
 // A line is a conversation in a store, to which rounds are appended.
 type line struct {
-	db      *sqlite.DB
+	db      store.Store
 	version int64
 	chain   decant.Hash
 }
