@@ -106,7 +106,7 @@ var rules = []rule{
 	{name: "tool-result-missing/Paired", fields: bash, messages: user + "," + call + "," + result},
 	{name: "tool-result-orphan/ResultWithoutCall", messages: result, status: 400, text: "unexpected `tool_use_id` found in `tool_result` blocks: t1"},
 	{name: "CallsWithoutTools", messages: user + "," + call + "," + result, status: 400, text: "must define tools"},
-	{name: "BlankStopSequence", fields: `"stop_sequences":["x"," "]`, messages: user, status: 400, text: "stop_sequences.1: each stop sequence must contain non-whitespace"},
+	{name: "BlankStopSequence", fields: `"stop_sequences":["x"," "],`, messages: user, status: 400, text: "stop_sequences.1: each stop sequence must contain non-whitespace"},
 	{name: "ImageOfAnotherType", messages: `{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/bmp","data":"AAAA"}}]}`, status: 400, text: "media_type: Input should be 'image/jpeg'"},
 	{name: "ImageThatIsNoBase64", messages: `{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"not base64!"}}]}`, status: 400, text: "data: Input should be valid base64"},
 	{name: "EmptyImage", messages: `{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":""}}]}`, status: 400, text: "data: Input should be valid base64"},
