@@ -196,6 +196,9 @@ func TestWhatWasSaidIsReadElsewhere(t *testing.T) {
 	w.legal()
 }
 
+// unused is a tool of a test in which none is used: the API takes no calls without tools.
+var unused = Tool{Name: "unused", Run: func(context.Context, *Call) (Result, error) { return Result{}, nil }}
+
 // A session can be taken back to before any turn, forked from there, named, and is found again in that state.
 func TestASessionIsRewound(t *testing.T) {
 	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
@@ -204,7 +207,7 @@ func TestASessionIsRewound(t *testing.T) {
 		}
 		return says(text(fmt.Sprintf("%d messages", len(p.Messages))))
 	}))
-	o := Options{Journals: w.db.Store()}
+	o := Options{Journals: w.db.Store(), Tools: []Tool{unused}}
 	a := w.agent(o)
 	s := a.Session("")
 	for _, said := range []string{"one", "call two", "three"} {
@@ -276,7 +279,7 @@ func TestABrokenHistoryIsMended(t *testing.T) {
 			for _, m := range history {
 				messages = append(messages, stdjson.RawMessage(m))
 			}
-			o := Options{Journals: w.db.Store()}
+			o := Options{Journals: w.db.Store(), Tools: []Tool{unused}}
 			s, err := w.agent(o).Load("", messages)
 			if err != nil {
 				t.Fatal(err)

@@ -95,7 +95,7 @@ func TestAFoldKeepsTheNewestImages(t *testing.T) {
 	k.model, k.extra, k.tools = "claude-sonnet-5-5", `"thinking":{"type":"adaptive"},`, bashTool+","+memoryTool
 	k.user("Look at the screen.")
 	picture := func(n int) string {
-		return fmt.Sprintf(`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo%04d"}}`, n)
+		return fmt.Sprintf(`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo%05d"}}`, n)
 	}
 	for n := range 60 {
 		status, answer := k.send()

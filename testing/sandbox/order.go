@@ -11,7 +11,7 @@ import (
 // The rule stands at each check.
 func (q *request) checkMessages() *apiError {
 	for _, check := range []func() *apiError{
-		q.checkCompactions, q.checkFirst, q.checkPlaces, q.checkFinished, q.checkText, q.checkIDs, q.checkPairs, q.checkServerTools, q.checkSystemTurns, q.checkPrefill, q.checkManual, q.checkReferences,
+		q.checkCompactions, q.checkFirst, q.checkPlaces, q.checkFinished, q.checkText, q.checkIDs, q.checkPairs, q.checkTools, q.checkServerTools, q.checkSystemTurns, q.checkPrefill, q.checkManual, q.checkReferences,
 	} {
 		if err := check(); err != nil {
 			return err
@@ -123,6 +123,21 @@ func (q *request) checkIDs() *apiError {
 				return invalid("messages: `tool_use` ids must be unique (%s at %s)", id, b.path)
 			}
 			q.ids[id] = true
+		}
+	}
+	return nil
+}
+
+// checkTools is that messages with calls go with tools.
+func (q *request) checkTools() *apiError {
+	if len(q.body.get("tools").list()) > 0 {
+		return nil
+	}
+	for _, t := range q.turns {
+		for _, b := range t.blocks {
+			if b.kind == "tool_use" || b.kind == "tool_result" {
+				return invalid("%s: Requests which have `tool_use` or `tool_result` blocks must define tools", b.path)
+			}
 		}
 	}
 	return nil

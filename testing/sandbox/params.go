@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/decantdev/decant/token"
 )
@@ -214,6 +215,9 @@ func (q *request) checkWords() *apiError {
 	for i, v := range q.body.get("stop_sequences").list() {
 		if v.kind != '"' || v.text == "" {
 			return invalid("%s: Input should be a valid string", index("stop_sequences", i))
+		}
+		if strings.TrimSpace(v.text) == "" {
+			return invalid("%s: each stop sequence must contain non-whitespace", index("stop_sequences", i))
 		}
 	}
 	return nil

@@ -189,13 +189,47 @@ func (s shaper) value(path string, n *node, w want) *apiError {
 	case isMarker:
 		return s.marker(path, n)
 	case isSource:
-		return s.tagged(path, n, sourceShapes)
+		return s.source(path, n)
 	case isResult:
 		return s.content(path, n, resultBlocks)
 	case isTexts:
 		return s.content(path, n, textBlocks)
 	}
 	return scalar(path, n, w)
+}
+
+// mediaTypes are those that a source of each type may have, by what it is a source of.
+var mediaTypes = map[string]map[string][]string{
+	"image":    {"base64": {"image/jpeg", "image/png", "image/gif", "image/webp"}},
+	"document": {"base64": {"application/pdf"}, "text": {"text/plain"}},
+}
+
+// source checks what an image or a document is made of.
+func (s shaper) source(path string, n *node) *apiError {
+	if err := s.tagged(path, n, sourceShapes); err != nil {
+		return err
+	}
+	of := path[:strings.LastIndexByte(path, '.')]
+	of = of[strings.LastIndexByte(of, '.')+1:]
+	tag := n.str("type")
+	if kinds := mediaTypes[of][tag]; kinds != nil && !slices.Contains(kinds, n.str("media_type")) {
+		return invalid("%s.%s.media_type: Input should be '%s'", path, tag, strings.Join(kinds, "' or '"))
+	}
+	if data := n.str("data"); tag == "base64" && (data == "" || !isBase64(data)) {
+		return invalid("%s.%s.data: Input should be valid base64", path, tag)
+	}
+	return nil
+}
+
+// isBase64 reports whether a text is base64 of the standard alphabet.
+func isBase64(s string) bool {
+	if len(s)%4 != 0 {
+		return false
+	}
+	s = strings.TrimSuffix(strings.TrimSuffix(s, "="), "=")
+	return strings.IndexFunc(s, func(r rune) bool {
+		return (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z') && r != '+' && r != '/'
+	}) < 0
 }
 
 // scalar checks a value's kind alone.

@@ -23,10 +23,13 @@ func EncodeAnthropic(view *decant.Conversation) []byte {
 	if system := systemText(view); len(system) > 0 {
 		o.Raw("system", source.List(texts(system, "text")))
 	}
-	tools(o, view, func(t tool) []byte {
+	ms := alternate(normalize(view))
+	n := tools(o, view, func(t tool) []byte {
 		return new(source.Object).Str("name", t.name).Str("description", t.description).Raw("input_schema", t.schema).End()
 	})
-	ms := alternate(normalize(view))
+	if n == 0 {
+		called(o, ms)
+	}
 	return o.Raw("messages", source.List(allItems(ms, AnthropicDialect{}))).End()
 }
 
@@ -69,13 +72,33 @@ func EncodeResponses(view *decant.Conversation) []byte {
 	return o.End()
 }
 
-// tools adds the list of tools to a request, each written by write; nothing when there are none. Tools that the
+// tools adds the list of tools to a request, each written by write, and returns how many; nothing when there are none. Tools that the
 // server runs have no schema and are left out.
-func tools(o *source.Object, view *decant.Conversation, write func(tool) []byte) {
+func tools(o *source.Object, view *decant.Conversation, write func(tool) []byte) int {
 	var out [][]byte
 	for i := range view.Fixed.Tools {
 		if t := toolOf(&view.Fixed.Tools[i]); t.schema != nil {
 			out = append(out, write(t))
+		}
+	}
+	if len(out) > 0 {
+		o.Raw("tools", source.List(out))
+	}
+	return len(out)
+}
+
+// called defines the tools that are called, of which nothing but the name is known: the Messages API takes no calls
+// without tools.
+func called(o *source.Object, ms []decant.Message) {
+	var out [][]byte
+	seen := map[string]bool{}
+	for i := range ms {
+		for k := range ms[i].Blocks {
+			if b := &ms[i].Blocks[k]; b.Kind == decant.KindUse && !seen[b.Name] {
+				seen[b.Name] = true
+				schema := new(source.Object).Str("type", "object").End()
+				out = append(out, new(source.Object).Str("name", b.Name).Raw("input_schema", schema).End())
+			}
 		}
 	}
 	if len(out) > 0 {
