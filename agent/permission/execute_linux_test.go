@@ -342,7 +342,8 @@ func (s *scene) write(a actor, name, args string) {
 	case file == "/dev/null" || file == "/dev/tty":
 	case a.argv == nil && strings.HasPrefix(file, s.w.dir+"/tmp/sh-thd"): // what a long here-document is kept in
 	case inGit && strings.HasPrefix(file, s.w.dir+"/tmp/git-blob-"): // what a program shows as text
-	case inGit && len(a.argv) > 1 && slices.Contains(writing, a.argv[1]) && strings.Contains("/"+file, "/.git/") && !strings.Contains(file, "/config") && !strings.Contains(file, "hooks"):
+	case inGit && len(a.argv) > 1 && slices.Contains(writing, a.argv[1]) && strings.Contains("/"+file, "/.git/") && !strings.Contains(file, "hooks") &&
+		(a.argv[1] == "branch" || !strings.Contains(file, "/config")): // what a branch follows is a setting
 	default:
 		s.fault(a, "writes %s (%s by %q)", file, name, a.argv)
 	}
