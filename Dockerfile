@@ -12,6 +12,19 @@ ARG COMMIT=
 RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$VERSION -X main.commit=$COMMIT" -o /out/decant ./cmd/decant
 RUN mkdir -m 0700 /out/data
 
+# docker build --target shell: the same on a small Debian with bubblewrap, which decant chat --workspace-shell needs.
+FROM debian:stable-slim AS shell
+RUN apt-get update && apt-get install -y --no-install-recommends bubblewrap ca-certificates git && rm -rf /var/lib/apt/lists/*
+COPY --from=build /out/decant /usr/local/bin/decant
+COPY --from=build --chown=65532:65532 /out/data /data
+USER 65532:65532
+ENV DECANT_DB=/data/decant.db DECANT_LISTEN=0.0.0.0:4142
+VOLUME /data
+EXPOSE 4142
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["decant"]
+CMD ["chat", "--serve", "--workspaces", "/data/workspaces", "--workspace-shell"]
+
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=build /out/decant /decant

@@ -16,7 +16,7 @@ func (d *drawer) often(percent int) bool { return d.IntN(100) < percent }
 // ruled are the commands that rules name. What they write lies in git's folder.
 var ruled = []string{"git diff:*", "git log:*", "git show:*", "git status:*", "git:*", "git grep:*", "git branch:*", "git rev-parse:*", "git ls-files:*", "git blame:*", "git add:*", "git commit:*",
 	"git archive:*", "ls:*", "ls", "cat:*", "head:*", "wc:*", "grep:*", "find:*", "find .:*", "sort:*", "uniq:*", "cut:*", "tr:*", "stat:*", "du:*", "date:*", "echo:*", "printf:*",
-	"printf %s:*", "test:*", "true", "pwd", "cd:*", "cd src", "basename:*", "dirname:*", "realpath:*", "comm:*", "cmp:*", "nl:*", "wait:*", "type:*", "git log -1", "cat a.txt", "pushd:*", "shuf:*"}
+	"printf %s:*", "test:*", "true", "pwd", "cd:*", "cd src", "basename:*", "dirname:*", "realpath:*", "comm:*", "cmp:*", "nl:*", "wait:*", "type:*", "git log -1", "cat a.txt", "pushd:*"}
 
 // rules draws rules.
 func (d *drawer) rules() (out []string) {

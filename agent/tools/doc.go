@@ -20,10 +20,16 @@
 // machine through a socket of files, no other process, and it does not read what holds credentials (~/.ssh and its like, see Shell.Hide).
 // Bubblewrap does that where it is installed, else Landlock with a filter of system calls, for which the program must begin with
 // MainIfConfined. Where neither works, commands are refused, unless Shell.Attended says that somebody is there to be asked about each of
-// them. Within the project a command does what it likes; only bubblewrap keeps .git/hooks, .git/config and .decant as they are, where
-// they are there. Other files of a project can have git or a build run something, too, such as .git/commondir: look at what has changed
-// before you run it. Landlock does not hide the names of files and which programs run with which arguments, and lets a command change
-// the mode and the times of its user's files wherever they are.
+// them. Its processes and their memory are limited (Shell.Processes, Shell.Memory).
+//
+// Within the project a command does what it likes, but for what git, editors and agents run or obey. Bubblewrap keeps .git/config, hooks,
+// .decant, .claude and their like as they are, also where they are not there. What it cannot keep a command from making, such as a
+// repository in a folder below, is put aside when the command ends. Git runs nothing that a repository names. Sources and files of a build
+// are a command's to change: look at what has changed before you run it.
+//
+// Landlock is for one person's terminal: it does not hide the names of files and which programs run with which arguments, lets a command
+// change the mode and the times of its user's files wherever they are, and keeps nothing in the project as it is. The first command says
+// so. A service for several users refuses it.
 //
 // With Shell.Apart a command sees the programs of the machine, what they need in /etc, and the project; all else is hidden.
 //

@@ -22,7 +22,7 @@ import (
 const (
 	defaultCommand = 2 * time.Minute
 	longestCommand = 10 * time.Minute
-	lookEvery      = time.Second / 4 // at what a command does
+	lookEvery      = time.Second / 2 // at what a command does
 
 	defaultProcesses = 1000     // of a command
 	mostOpen         = 8192     // files that a process has open

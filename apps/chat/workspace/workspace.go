@@ -25,7 +25,7 @@ import (
 type Options struct {
 	Dir     string       // where the folders of all services lie; it is made if there is none
 	Service string       // whose folders they are: a name of a folder
-	Shell   bool         // agents may run commands, where they can be confined
+	Shell   bool         // agents may run commands, which bubblewrap confines
 	Most    tools.Amount // that one session may hold; zero: 256 MB in 10,000 files
 	Hide    []string     // further files that commands must not read, absolute
 }
@@ -48,8 +48,8 @@ type Store struct {
 	tools []agent.Tool // as they are in any folder
 }
 
-// Open returns the folders of a service. An error names the option that is wrong, or says why commands cannot be confined where Options.Shell
-// wants them.
+// Open returns the folders of a service. An error names the option that is wrong, or says that bubblewrap cannot confine commands where
+// Options.Shell wants them.
 func Open(o Options) (*Store, error) {
 	o.Most.Bytes = cmp.Or(o.Most.Bytes, defaultBytes)
 	o.Most.Files = cmp.Or(o.Most.Files, defaultFiles)
@@ -81,8 +81,8 @@ func (s *Store) try() (err error) {
 	if err != nil {
 		return err
 	}
-	if s.opts.Shell && set.Confined() == "" {
-		err = errors.New("workspace: commands cannot be confined on this machine: install bubblewrap, or do without commands")
+	if s.opts.Shell && set.Confined() != "bubblewrap" { // Landlock hides neither processes nor their arguments, and lets modes of files be changed
+		err = errors.New("workspace: commands of several users need namespaces of their own, which bubblewrap makes: install it, or do without commands; docs/RUNNING.md says how an image has it")
 	}
 	s.tools = set.Tools()
 	return errors.Join(err, set.Close())
