@@ -10,6 +10,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/fact"
+	"github.com/decantdev/decant/internal/language"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/provider"
 )
@@ -103,7 +104,7 @@ func (c *checker) cannot(a *provider.Answer, text string) string {
 		return "It repeats the instructions of the task. Write the record only."
 	}
 	if want := c.brief.tongue; want != "" {
-		if got := tongueOf(prose(text)); got != "" && got != want {
+		if got := language.Of(prose(text)); got != "" && got != want {
 			return fmt.Sprintf("It is in %s. Write it in %s.", got, want)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 type brief struct {
 	from, to int           // numbers of the first and the last message
 	headings []string      // that the record has
-	tongue   tongue        // that it is written in; empty: not clear
+	tongue   string        // that it is written in; empty: not clear
 	room     int           // tokens that it may have
 	facts    []decant.Fact // that it must keep
 	rules    string        // that stand beside the record
@@ -63,7 +63,7 @@ func (b *brief) language() string {
 	if b.tongue == "" {
 		return "the language in which the user writes"
 	}
-	return string(b.tongue) + ", the language of the user"
+	return b.tongue + ", the language of the user"
 }
 
 // prompt returns what the model is given: messages, and what it must know beside them.
@@ -161,4 +161,4 @@ func correction(wrong []string, limit int) string {
 }
 
 // headings returns the sections of a record in a language.
-func headings(t tongue) []string { return summary.Prose(t == "Chinese") }
+func headings(language string) []string { return summary.Prose(language == "Chinese") }

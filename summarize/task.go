@@ -11,6 +11,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/dialect/anthropic"
+	"github.com/decantdev/decant/internal/language"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/internal/summary"
 	"github.com/decantdev/decant/provider"
@@ -88,7 +89,7 @@ func (t *task) instruct(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if b.tongue = tongueOf(said.String()); chinese {
+	if b.tongue = language.Of(said.String()); chinese {
 		b.tongue = "Chinese"
 	}
 	b.headings = headings(b.tongue)

@@ -1,6 +1,6 @@
 package summary
 
-import "unicode"
+import "github.com/decantdev/decant/internal/language"
 
 // talkShare is the least share of prose that makes a conversation a talk.
 const talkShare = .8
@@ -12,29 +12,20 @@ type manner struct {
 	chinese bool
 }
 
-// mannerOf finds out how much of a source is prose, and whether that is mostly Chinese: every sixth character or
-// more, since names and code are Latin in any language. Japanese and Korean have such characters, too, among others.
+// mannerOf finds out how much of a source is prose, and whether that is Chinese.
 func mannerOf(src *source) (m manner) {
-	said, han, other, latin := 0, 0, 0, 0
+	said := 0
+	var in language.Counter
 	for _, t := range src.texts {
 		if t.author == byClient {
 			continue
 		}
 		said += len(t.body)
-		for _, r := range t.body {
-			switch {
-			case r >= 0x4e00 && r <= 0x9fff:
-				han++
-			case r > 0xff && unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
-				other++
-			case r < 0x80 && letter(byte(r)):
-				latin++
-			}
-		}
+		in.Add(t.body)
 	}
 	m.prose = float64(said) / float64(max(src.size, 1))
 	m.talk = m.prose > talkShare && !src.worked
-	m.chinese = han > 0 && han*6 > latin && other*10 <= han
+	m.chinese = in.Language() == "Chinese"
 	return m
 }
 
