@@ -416,3 +416,52 @@ func TestSeal(t *testing.T) {
 		t.Errorf("the seal changed more than the first line:\n%s", sealed[:200])
 	}
 }
+
+// The client's own summary may be in any layout. Its standing orders and the request in hand stay at every size, and what
+// it lists as open was open then: behind much work it is not said.
+func TestTheClientsSummaryInAnyLayout(t *testing.T) {
+	const begin = "-- m1 user --\nThis session is being continued from a previous conversation"
+	for name, text := range map[string]string{
+		"one line": begin + ". Summary: the port is 8443; never drop the table invoices_old.\n",
+		"usual": begin + " that ran out of context. The summary below covers the earlier portion of the conversation.\n\nSummary:\n" +
+			"6. All user messages:\n    - \"never drop the table invoices_old\"\n7. Pending Tasks:\n   - Translate the manual of the port 8443\n" +
+			"8. Current Work:\n   Porting part seven.\n\nPlease continue the conversation from where we left it off without asking the user any further questions.\n",
+	} {
+		for _, rounds := range []int{4, 60} {
+			record := extract(t, work(t, text, rounds), 60*min(rounds, 5))
+			if !strings.Contains(record, "invoices_old") || strings.Contains(record, "Please continue the conversation") {
+				t.Errorf("%s: the order is missing, or the client's words are not, in\n%s", name, record)
+			}
+			if name != "usual" {
+				continue
+			}
+			if goal := part(record, "Goal"); !strings.Contains(goal, "by the client's summary: Porting part seven.") {
+				t.Errorf("the request in hand is %q in\n%s", goal, record)
+			}
+			if open := part(record, "Open"); strings.Contains(open, "open then: Translate the manual") != (rounds == 4) {
+				t.Errorf("after %d rounds open is %q", rounds, open)
+			}
+		}
+	}
+}
+
+// "Continue" and a question aside are not the request in hand.
+func TestTheRequestInHandIsSaidInItsWords(t *testing.T) {
+	const start = "-- m1 user --\nBuild the routes of the app.\n"
+	for said, want := range map[string]string{
+		"-- m2 user --\ncontinue please\n":                   "m1: Build the routes of the app.",
+		"-- m2 user --\n请继续\n":                               "m1: Build the routes of the app.",
+		"-- m2 user --\nmach weiter\n":                       "m1: Build the routes of the app.",
+		"-- m2 user --\nNever touch the folder legacy.\n":    "m1: Build the routes of the app.",
+		"-- m2 user --\nRename the table, then tell me.\n":   "m2: Rename the table, then tell me.",
+		"-- m2 user --\nCan you rename the table as well?\n": "m2: Can you rename the table as well?",
+	} {
+		if goal := part(extract(t, work(t, start+said, 12), 600), "Goal"); !strings.Contains(goal, want) {
+			t.Errorf("%q: the request in hand is %q, want %q", said, goal, want)
+		}
+	}
+	aside := append(work(t, start, 12), talk(t, "-- m90 user --\nWhich port does it use?\n-- m91 model --\nPort 8443.\n")...)
+	if goal := part(extract(t, aside, 600), "Goal"); !strings.Contains(goal, "m1: Build the routes of the app.") {
+		t.Errorf("the request in hand is %q", goal)
+	}
+}

@@ -58,10 +58,14 @@ const askVoice = .2
 
 // chat takes in what the model said in a talk sentence by sentence.
 func (c *concluder) chat(t *text) {
-	g := c.book.message(t)
+	g, seen := c.book.message(t), map[int32]bool{}
 	for p := range pieces(t.body) {
 		for _, s := range apart(p) {
 			n := c.book.lex.line(s, true)
+			if seen[n] { // said again
+				continue
+			}
+			seen[n] = true
 			c.book.lex.see(n, t.index, decant.AuthorModel)
 			e := entry{sec: secTalk, group: g, text: s, line: n, value: lineValue, voice: plainVoice, number: t.number}
 			if empty(s) {
@@ -104,10 +108,17 @@ func (c *concluder) settle(e *entry, t *text, kind decant.FactKind) {
 	switch {
 	case kind == decant.FactDecision:
 		e.sec, e.must = secDecided, mustPlan
-	case kind == decant.FactOpen && (t.closing || t.author == byEarlier) && !c.settledLater(e.text, e.line, t.index):
+	case kind != decant.FactOpen || c.settledLater(e.text, e.line, t.index):
+	case t.author == byEarlier && c.book.src.messages-t.index <= staleAfter:
+		e.sec, e.must = secOpen, mustPlan
+		e.text = c.book.say("by the client's summary, open then: ", "据客户端摘要，当时未完成：") + strings.TrimLeft(e.text, "-*• ")
+	case t.closing && t.author == byModel:
 		e.sec, e.must = secOpen, mustPlan
 	}
 }
+
+// staleAfter is after how many messages of work a summary's list of open items is only what was open then.
+const staleAfter = 40
 
 // fresh returns 1 for the last message and less for older ones: half for one a hundred messages back.
 func (c *concluder) fresh(index int) float64 {

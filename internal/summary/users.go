@@ -36,6 +36,7 @@ type utterance struct {
 	lines []string
 	rules []string // its sentences that stay in force
 	alone bool     // it says little else
+	pure  bool     // it says nothing else
 	cost  float64
 	short bool
 	over  bool // it belongs to a finished job, of which the record says what came of it
@@ -75,7 +76,7 @@ func (b *book) takeUsers() {
 			when = mustRule
 		}
 		sec := secUser
-		if u.alone = u.alone && i > 0 && i != hand && !u.short; u.alone {
+		if u.alone = u.alone && (i > 0 || u.pure) && i != hand && !u.short; u.alone {
 			sec = secRules // where it is said once
 			if when != mustGoal {
 				when = mustRule
@@ -94,7 +95,7 @@ const goalChars = 300
 
 // goal says the request in hand, in its words.
 func (w *userWords) goal(hand int) {
-	if hand < 0 || w.texts[hand].nod() {
+	if hand == len(w.texts) || w.texts[hand].nod() {
 		w.book.takeRetoldGoal()
 		return
 	}
@@ -126,7 +127,8 @@ func (w *userWords) crowded() bool {
 }
 
 // inHand returns the index of the request in hand: the newest text that is more than a yes or no, a rule, or a question
-// aside that was answered without work. Where there is nothing but these it is the newest of them that is no yes or no.
+// aside that was answered without work. Where there is nothing but these it is the newest of them that is no yes or no;
+// the number of texts where that is a rule.
 func (w *userWords) inHand() int {
 	newest := len(w.texts) - 1
 	for newest > 0 && (w.texts[newest].nod() || w.texts[newest].standing) {
@@ -134,10 +136,13 @@ func (w *userWords) inHand() int {
 	}
 	until := w.book.src.messages
 	for i := newest; i >= 0; i-- {
-		if u := &w.texts[i]; !u.nod() && !u.standing && !u.alone && !w.aside(i, until) {
+		if u := &w.texts[i]; !u.nod() && !u.standing && !u.pure && !w.aside(i, until) {
 			return i
 		}
 		until = w.texts[i].index
+	}
+	if newest < 0 || w.texts[newest].pure { // what is asked for stands elsewhere
+		return len(w.texts)
 	}
 	return newest
 }
@@ -237,7 +242,7 @@ func (u *utterance) findRules() {
 		}
 		u.rules = append(u.rules, found...)
 	}
-	u.alone = prose && rulePart*said >= len(u.body)
+	u.alone, u.pure = prose && rulePart*said >= len(u.body), 10*said >= 9*len(u.body)
 }
 
 // readsAsProse reports whether a line of a long paste is a sentence rather than code or a log: at least half
@@ -401,14 +406,13 @@ func (w *userWords) rules() {
 		for _, r := range u.rules {
 			cost := estimate(r) + 4
 			key := strings.ToLower(strings.TrimRight(r, ".!。！"))
-			if seen[key] || !u.short && cost > room {
+			if above := !u.short || !u.over && strings.Contains(ends(u.lines, u.handle), r); seen[key] || above && cost > room {
 				continue
+			} else if above {
+				room -= cost
 			}
 			if seen[key] = true; u.alone {
 				continue
-			}
-			if !u.short {
-				room -= cost
 			}
 			w.book.add(entry{sec: secRules, group: -1, number: u.number, text: r, line: -1, must: mustRule})
 		}
