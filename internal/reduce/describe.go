@@ -85,7 +85,7 @@ func (r *result) ending() string {
 	o := tool.OutcomeOf(r.call, r.masked(), r.block.Error)
 	var out []string
 	switch {
-	case o.Running:
+	case o.Status == tool.Started:
 		out = append(out, "still running")
 	case o.HasExit && (o.Exit != 0 || r.call.Test || r.call.Effect == tool.Shell):
 		out = append(out, "exit "+strconv.Itoa(o.Exit))

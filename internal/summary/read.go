@@ -71,6 +71,9 @@ func (r *reader) said(m *decant.Message, i int, b *decant.Block) {
 		r.shift += max(0, r.to-m.Number)
 		return
 	}
+	if b.Author != decant.AuthorModel {
+		r.handles.hear(body)
+	}
 	switch {
 	case earlier(m, b) || b.Author == decant.AuthorDecant ||
 		m.Role == decant.RoleUser && strings.HasPrefix(body, continued):
@@ -131,6 +134,10 @@ func (r *reader) returned(m *decant.Message, i int, b *decant.Block) {
 	a.outcome = tool.OutcomeOf(a.Call, body, b.Error)
 	a.failed = b.Error || a.outcome.Bad()
 	a.result = tool.Body(body)
+	a.effect = a.outcome.Acted
+	a.raw = body
+	r.handles.follow(a)
+	r.handles.open(a, decant.HandleOf(b.Hash()))
 	r.answers(m, i, b, a, body)
 }
 

@@ -26,7 +26,7 @@ func (s *shellScript) run(src string, depth int) {
 	cmds := splitShell(src)
 	for len(cmds) > 0 {
 		n := 1
-		for n < len(cmds) && cmds[n].piped {
+		for n < len(cmds) && cmds[n-1].join == '|' {
 			n++
 		}
 		s.pipeline(cmds[:n], depth)
