@@ -53,6 +53,7 @@ func (c *Call) echoes() (out []echo) {
 // line takes in a line of the result. counted says that it is a runner's summary of tests.
 func (j *judge) line(line string, counted bool) {
 	j.lines++
+	indented := strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")
 	line = strings.TrimSpace(line)
 	if line == "" || j.hears(line) {
 		return
@@ -61,7 +62,7 @@ func (j *judge) line(line string, counted bool) {
 		j.last = line
 	}
 	v := verdictOf(line)
-	if !v.bad && !v.good && j.builds() && compilerLine(line) && !strings.Contains(line, "warning") {
+	if !v.bad && !v.good && !indented && compilerLine(line) && !strings.Contains(line, " warning") {
 		v.bad = true
 	}
 	if v.bad || v.good {
@@ -81,11 +82,6 @@ func says(line string) bool {
 		return false
 	}
 	return strings.IndexFunc(line, func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' || r > 0x2fff }) >= 0
-}
-
-// builds reports whether a step is one whose findings are lines of a compiler.
-func (j *judge) builds() bool {
-	return slices.ContainsFunc(j.steps, func(s Step) bool { return s.Kind == "build" || class(s.Kind) == "check" })
 }
 
 // hears takes in a line that the shell text prints itself: it is no word of the tool's.
@@ -130,7 +126,7 @@ func (o *Outcome) settle(c *Call, run *judge, body string, isError bool) {
 	blamed := run == nil || slices.ContainsFunc(run.steps, func(s Step) bool { return s.blamed })
 	switch {
 	case o.Status == Started:
-	case run != nil && !slices.ContainsFunc(run.steps, func(s Step) bool { return !s.async }):
+	case c.async():
 		o.Status = Started
 	case isError && !o.HasExit && refused(body):
 		o.Status = Refused
@@ -156,6 +152,12 @@ func (o *Outcome) settle(c *Call, run *judge, body string, isError bool) {
 	default:
 		o.Silent = sure
 	}
+}
+
+// async reports whether the shell does not wait for the last command of a text.
+func (c *Call) async() bool {
+	text := strings.TrimRight(c.Command, " \t\n")
+	return strings.HasSuffix(text, "&") && !strings.HasSuffix(text, "&&")
 }
 
 // verdict says whether the result reports a failure, and whether it reports the success of every step whose exit status
@@ -228,7 +230,7 @@ func isFact(line string) bool {
 func refused(body string) bool {
 	head := strings.ToLower(body[:min(len(body), 400)])
 	for _, s := range [...]string{"doesn't want to proceed", "requires approval", "permission to use", "was blocked",
-		"request interrupted by user for tool use", "tool use was rejected", "rejected by user", "cancelled: parallel tool call", "user denied",
+		"request interrupted by user for tool use", "tool use was rejected", "rejected by user", "cancelled: parallel tool call", "sibling tool call errored", "user denied",
 		"user declined", "hook error", "execution denied"} {
 		if strings.Contains(head, s) {
 			return true

@@ -140,9 +140,10 @@ func stepOf(words []string) (s Step, ok bool) {
 	s.Family, s.Kind = p.family, p.kind
 	args := s.options(words[1:])
 	switch {
-	case p.family == "vcs":
+	case p.family == "vcs" && !slices.Contains(words, "--dry-run"):
 		s.Kind = vcsKind(name, args)
 		s.paths, s.filters = nil, nil
+	case p.family == "vcs":
 	case p.kind != "":
 		s.narrow(args)
 	case name == "docker" && len(args) > 1 && args[0] == "compose":
@@ -378,7 +379,7 @@ func stepsOf(src, dir string, sure bool, depth int) (out []Step) {
 		}
 		if s, ok := stepOf(words); ok {
 			s.dir = stepDir(dir, s.dir)
-			s.sure, s.blamed, s.async = sure && own[i], sure && blamed[i], cmds[i].join == '&'
+			s.sure, s.blamed = sure && own[i], sure && blamed[i]
 			s.filtered(cmds[i:])
 			out = append(out, s)
 		}

@@ -101,8 +101,11 @@ func (t *tally) summary(line string) bool {
 				fail = max(fail, 0) + max(n, 0)
 			}
 		case "tests", "test", "examples", "example", "specs":
-			if tests = max(tests, before(words, i)); tests < 0 && len(words) > i+2 && words[i+1] == "run" {
+			switch tests = max(tests, before(words, i)); {
+			case tests < 0 && len(words) > i+2 && words[i+1] == "run":
 				tests = natural(words[i+2])
+			case tests < 0 && len(words) > i+1:
+				tests = natural(words[i+1])
 			}
 		}
 	}

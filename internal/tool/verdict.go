@@ -19,6 +19,9 @@ func class(kind string) string {
 	case "ci", "up", "generate":
 		return ""
 	}
+	if program, step, ok := strings.Cut(kind, " "); ok && programs[program].family == "infra" {
+		return step
+	}
 	if strings.HasPrefix(kind, "gh ") || strings.HasPrefix(kind, "glab ") {
 		return "gh"
 	}
@@ -44,7 +47,7 @@ var goodStarts = []phrase{
 	{"successfully rebased", "git rebase"}, {"current branch ", "git rebase"}, {"fast-forward", ""},
 	{"merge made by", ""}, {"switched to ", ""}, {"already on ", ""}, {"head is now at", ""},
 	{"saved working directory", "git stash"}, {"dropped ", "git stash"}, {"updated 1 path", "git checkout"},
-	{"✓ ", "gh"}, {"✔ ", "gh"}, {"https://", "gh"}, {"release ", "helm"}, {"status: deployed", "helm"},
+	{"automatic merge went well", "git merge"}, {"found 0 vulnerabilities", "install"}, {"✓ ", "gh"}, {"✔ ", "gh"}, {"https://", "gh"}, {"release ", "helm"}, {"status: deployed", "helm"},
 	{"build completed", "build"}, {"test run successful", "test"}, {"tests passed", "test"},
 }
 
@@ -62,11 +65,11 @@ var badStarts = []string{
 	"npm error", "error ts", "error task failed", "error command failed", "error: command", "error: could not ", "error: unrecognized",
 	"error: unknown", "error: failed", "error: script ", "error: process", "error: recipe", "error: aborting", "error: linking",
 	"error[", "error: no ", "error: cannot", "error: unexpected", "error: invalid", "error: src refspec", "error: pathspec",
-	"error: the following", "error in ", "errors were found", "== compilation error", "** (", "build failed", "build failure", "failed to compile",
+	"error: the following", "error in ./", "errors were found", "== compilation error", "** (", "build failed", "build failure", "failed to compile",
 	"failure: build", "! [rejected]", "! [remote rejected]", "conflict (", "automatic merge failed", "segmentation fault",
 	"command timed out", "elifecycle", "err_pnpm", "some tests failed", "test suites: 1 failed", "code style issues", "would reformat",
 	"exception in thread", "nothing to commit", "no changes added to commit", "nothing added to commit", "error: unable", "error from server", "error response from daemon", "error: install",
-	"error: resolution", "unhandled exception", "uncaught ", "usage error", "task failed", "tests failed", "test failed", "could not find a version",
+	"error: resolution", "unhandled exception", "uncaught ", "usage error", "task failed", "tests failed", "test failed", "no packages to test", "could not find a version",
 	"test run failed", "failed: ", "cannot find module", "error: cannot", "no such command",
 	"error: test failed", "please commit your changes or stash", "aborting", "testing failed:",
 	"build errors", "compilation failed", "compile error", "execution failed", "some checks were not successful", "error:\t",
@@ -77,7 +80,7 @@ var badParts = []string{
 	": command not found", "command not found: ", "error ts", "ended with exit status ", "exited with code 1", "exited with code 2",
 	"failed with exit code ", "failed with error code", "exited (1)", "error task failed", "error command failed", "elifecycle",
 	"compilation failed", "permission denied (publickey", "non-fast-forward", "is not recognized as an internal", "make: *** [",
-	"] error ", "] error: ", "error(s) occurred", "unrecognized subcommand", "no such file or directory (os error", "not found: unable to",
+	"error(s) occurred", "some errors were emitted", "halting vm with exit status ", "done (warnings were emitted", "unrecognized subcommand", "no such file or directory (os error", "not found: unable to",
 	"code style issues found", "has no attribute 'main'",
 }
 
@@ -99,8 +102,10 @@ func verdictOf(line string) (v verdict) {
 		return verdict{good: true, of: "git commit"}
 	case pushed(fields):
 		return verdict{good: true, of: "git push"}
-	case fields[0] == "added" && len(fields) > 2 && strings.HasPrefix(fields[2], "package"):
+	case len(fields) > 2 && hasWord("added removed changed", fields[0]) && strings.HasPrefix(fields[2], "package"):
 		return verdict{good: true, of: "install"}
+	case fields[0] == "Checked" && strings.Contains(line, " files in "): // what it has found follows
+		return verdict{good: true, of: "check"}
 	}
 	if good, ok := counted(line); ok {
 		return verdict{good: good, bad: !good, of: "check"}
@@ -114,7 +119,7 @@ func verdictOf(line string) (v verdict) {
 			return verdict{bad: true}
 		}
 	}
-	low := strings.ToLower(line)
+	low := strings.ToLower(text)
 	for _, p := range badParts {
 		if strings.Contains(low, p) {
 			return verdict{bad: true}
@@ -176,6 +181,9 @@ func counted(line string) (good, ok bool) {
 		if i > 0 {
 			if n = natural(words[i-1]); n < 0 && words[i-1] == "no" {
 				n = 0
+			}
+			if k := i - 4; n < 0 && k >= 0 && words[k] == "found" { // found 1 code readability issue
+				n = natural(words[k+1])
 			}
 		}
 		switch strings.ToLower(w) {
