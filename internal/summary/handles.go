@@ -12,9 +12,9 @@ import (
 type handle struct {
 	tool.Handle
 	number int
-	opener string // the tool
-	title  string // the call, in short
-	said   string // its line in an earlier record
+	call   tool.Call // that has opened it
+	title  string    // the call, in short
+	said   string    // its line in an earlier record
 	result decant.Handle
 	ended  bool
 }
@@ -31,7 +31,7 @@ func (h *handles) open(a *act, result decant.Handle) {
 		if old := h.byID[found.ID]; old != nil {
 			continue
 		}
-		h.add(&handle{Handle: found, number: a.number, opener: a.Name, title: clip(a.title(), titleBytes), result: result})
+		h.add(&handle{Handle: found, number: a.number, call: a.Call, title: clip(a.title(), titleBytes), result: result})
 	}
 	a.raw = ""
 }
@@ -45,7 +45,7 @@ func (h *handles) retell(number int, said string) {
 		x.Kind = tool.Output
 	case strings.HasPrefix(what, "is open: "):
 		x.Kind = tool.Created
-		x.opener, _, _ = strings.Cut(strings.TrimPrefix(what, "is open: "), " ")
+		x.call.Name, _, _ = strings.Cut(strings.TrimPrefix(what, "is open: "), " ")
 	case strings.HasPrefix(what, "still runs: "):
 		_, x.Path, _ = strings.Cut(what, "; output in ")
 	}
@@ -57,6 +57,9 @@ func (h *handles) add(x *handle) {
 		h.byID = map[string]*handle{}
 	}
 	h.all, h.byID[x.ID] = append(h.all, x), x
+	for _, id := range x.Also {
+		h.byID[id] = x
+	}
 }
 
 // named returns the open handles that a call names in its arguments.
@@ -81,15 +84,24 @@ func (h *handles) named(a *act) (out []*handle) {
 // background is that command's outcome.
 func (h *handles) follow(a *act) {
 	for _, x := range h.named(a) {
+		ended := a.outcome.Status != tool.Started && (a.outcome.HasExit || a.outcome.Ended)
+		if ended && x.call.Command != "" && a.Command == "" && a.Class == tool.Shell {
+			name := a.Name
+			a.Call, a.Name = x.call, name
+			a.outcome = tool.OutcomeOf(a.Call, a.raw, a.failed)
+			a.failed = a.outcome.Bad()
+			h.end(x)
+			continue
+		}
 		switch {
 		case x.Kind == tool.Output:
-		case a.Command != "" && x.opener != "":
+		case a.Command != "" && x.call.Name != "":
 			if !a.failed && kills(a.Command) {
 				h.end(x)
 			}
-		case x.Kind == tool.Running && a.Class == tool.Shell && a.outcome.Status != tool.Started && (a.outcome.HasExit || a.outcome.Ended):
+		case x.Kind == tool.Running && a.Class == tool.Shell && ended:
 			h.end(x)
-		case !a.failed && a.Ends(x.opener, a.states()):
+		case !a.failed && a.Ends(x.call.Name, a.states()):
 			h.end(x)
 		}
 	}
@@ -123,10 +135,10 @@ func (a *act) states() (out []string) {
 // endings are the words by which a client says that something has ended.
 var endings = [...]string{"completed", "exited", "killed", "stopped", "failed", "finished", "ended", "terminated", "cancelled", "done"}
 
-// hear takes in what a client says of open handles: that they have ended.
-func (h *handles) hear(body string) {
+// hear takes in what a client says of open handles: that they have ended. It returns what came of their commands.
+func (h *handles) hear(body string, index, number int) (came []*act) {
 	if len(h.byID) == 0 || !hasAny(body, endings[:]) {
-		return
+		return nil
 	}
 	last := 0
 	for at, w := range identifiers(body) {
@@ -140,15 +152,26 @@ func (h *handles) hear(body string) {
 		if next := strings.Index(rest, "task-id>"); next > 0 && strings.Contains(rest[next+8:], "task-id>") {
 			rest = rest[:strings.LastIndex(rest, "<task-id>")]
 		}
+		said := rest
 		if status := between(rest, "<status>", "</status>"); status != "" {
 			rest = status
 		} else if end := strings.Index(rest, "\n\n"); end >= 0 {
 			rest = rest[:end]
 		}
-		if last = at + len(w); hasAny(body[from:at], endings[:]) || hasAny(rest, endings[:]) {
-			h.end(x)
+		if last = at + len(w); !hasAny(body[from:at], endings[:]) && !hasAny(rest, endings[:]) {
+			continue
+		}
+		h.end(x)
+		if _, status, ok := strings.Cut(said, "exit code"); ok && x.call.Command != "" {
+			status = strings.TrimLeft(status, ": ")
+			status = status[:len(status)-len(strings.TrimLeft(status, "0123456789"))]
+			a := &act{Call: x.call, index: index, number: number, done: true}
+			a.outcome = tool.OutcomeOf(x.call, "Exit code "+status, false)
+			a.failed = a.outcome.Bad()
+			came = append(came, a)
 		}
 	}
+	return came
 }
 
 func hasAny(s string, words []string) bool {
@@ -191,9 +214,11 @@ func identifiers(s string) func(yield func(int, string) bool) {
 // end closes a handle. The file that its output was written to is still there.
 func (h *handles) end(x *handle) {
 	x.ended = true
-	delete(h.byID, x.ID)
+	for _, id := range append(x.Also, x.ID) {
+		delete(h.byID, id)
+	}
 	if x.Path != "" {
-		h.add(&handle{Handle: tool.Handle{Kind: tool.Output, ID: x.Path}, number: x.number, opener: x.opener, title: x.title, result: x.result})
+		h.add(&handle{Handle: tool.Handle{Kind: tool.Output, ID: x.Path}, number: x.number, call: x.call, title: x.title, result: x.result})
 	}
 }
 

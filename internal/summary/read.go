@@ -73,7 +73,7 @@ func (r *reader) said(m *decant.Message, i int, b *decant.Block) {
 		return
 	}
 	if b.Author != decant.AuthorModel {
-		r.handles.hear(body)
+		r.acts = append(r.acts, r.handles.hear(body, i, m.Number)...)
 	}
 	switch {
 	case earlier(m, b) || b.Author == decant.AuthorDecant ||

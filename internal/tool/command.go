@@ -148,7 +148,7 @@ func (s *shellScript) program(c *simple, depth int) Class {
 		return nothing
 	}
 	name, args := c.words[0], c.words[1:]
-	if isTest(c.words) {
+	if step, ok := stepOf(launched(c.words)); ok && step.Kind == "test" {
 		s.test = true
 		return Shell
 	}

@@ -202,5 +202,5 @@ func rank(name string) int {
 func IsID(name string) bool {
 	return name == "id" || name == "key" || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "id") && !hasWord("paid valid void bid grid", name) ||
 		strings.HasSuffix(name, "_key") || strings.HasSuffix(name, "_number") || strings.HasSuffix(name, "ticket") || name == "number" ||
-		name == "iid" || name == "uuid" || name == "confirmation" || name == "confirmation_code" || name == "reference"
+		name == "iid" || name == "identifier" || name == "uuid" || name == "confirmation" || name == "confirmation_code" || name == "reference"
 }

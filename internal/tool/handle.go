@@ -10,8 +10,9 @@ import (
 // A Handle is what the result of a call opens or leaves for later: it can only be reached by its name.
 type Handle struct {
 	Kind HandleKind
-	ID   string // an identifier; of an Output its path
-	Path string // of something Running: where its output is written, if the result says so
+	ID   string   // an identifier; of an Output its path
+	Also []string // other names of the same thing
+	Path string   // of something Running: where its output is written, if the result says so
 }
 
 // HandleKind is what a handle stands for.
@@ -36,8 +37,10 @@ var (
 		`\b(?:async )?(?:agent|task|job|subagent|workflow|monitor|process|server|session|watcher)\b[^\n.]{0,40} (?:launched|started|spawned|scheduled)\b|` +
 		`\bstill running (?:after|in|with)\b|\bmoved to (?:the )?background|\bstarted in (?:the )?background|` +
 		`\b(?:started|launched|spawned|scheduled) (?:[a-z-]+ ){0,3}(?:agent|task|job|subagent|workflow|monitor|process|session|watcher)\b`)
-	runID = lazyregexp.New(`(?i)(?:\b(?:session|cell|shell|task|agent|job|run|process|monitor|workflow|watcher|cron|thread|bash|wakeup)[ _-]?id|` +
-		`\bid|\bpid|"(?:id|name)"|\b(?:task|job|monitor|agent|shell|session|process)|<(?:task|shell)[-_]id>)["']? ?[:=#(]? ?["'(]?([a-z0-9][\w.-]*)`)
+	runIDs = [...]*lazyregexp.Regexp{
+		lazyregexp.New(`(?i)(?:\b(?:session|cell|shell|task|agent|job|process|monitor|workflow|watcher|cron|thread|bash|wakeup)[ _-]?id|<(?:task|shell)[-_]id>)["']? ?[:=#(]? ?["'(]?([a-z0-9][\w.-]*)`),
+		lazyregexp.New(`(?i)\b(?:id|pid|name|task|job|monitor|agent|shell|session|process)\b["']? ?[:=#(]? ?["'(]?([a-z0-9][\w.-]*)`),
+	}
 	jobLine = lazyregexp.New(`(?m)^\[\d+\]\+? +(\d{2,9})$`) // what an interactive shell says of a command with &
 	saved   = lazyregexp.New(`(?im)\b(?:output|outputs|results?|logs?|transcript|content|response|data)\b[^\n/~\\]{0,70}?` +
 		`\b(?:saved|written|stored|persisted|available|see|spilled|dumped)\b[^\n/~\\]{0,24}?[ :("'` + "`" + `]((?:~|\.{0,2})/[^\n]+|[a-z]:\\[^\n]+)|` +
@@ -65,6 +68,8 @@ func (c *Call) Handles(result string, o *Outcome) (out []Handle) {
 	case o.Bad() && path == "", c.reads() && path == "":
 		return nil
 	case c.reads() || o.Bad():
+	case c.Class == Shell && jobLine.MatchString(head):
+		out = append(out, Handle{Kind: Running, ID: jobLine.FindStringSubmatch(head)[1]})
 	case o.Status == Started || c.Class == Agent || c.Class == Other || c.Class == Write || c.Class == Edit:
 		if Runs(head) {
 			if id := runningID(head); id != "" {
@@ -72,13 +77,9 @@ func (c *Call) Handles(result string, o *Outcome) (out []Handle) {
 			}
 		}
 		if c.launches() && c.Class != Agent && len(c.Files) == 0 {
-			for _, id := range createdIDs(c, result) {
-				out = append(out, Handle{Kind: Created, ID: id})
+			if ids := createdIDs(c, result); len(ids) > 0 {
+				out = append(out, Handle{Kind: Created, ID: ids[0], Also: ids[1:]})
 			}
-		}
-	case c.Class == Shell:
-		if m := jobLine.FindStringSubmatch(tail + head); m != nil {
-			out = append(out, Handle{Kind: Running, ID: m[1]})
 		}
 	}
 	if path != "" {
@@ -105,15 +106,12 @@ func savedPath(text string) string {
 
 // runningID returns by what name a text says that something runs.
 func runningID(text string) string {
-	for range 20 {
-		m := runID.FindStringSubmatch(text)
-		if m == nil {
-			return ""
+	for _, r := range runIDs {
+		for _, m := range r.FindAllStringSubmatch(text, 20) {
+			if id := strings.TrimRight(m[1], ".-_"); isID(id) {
+				return id
+			}
 		}
-		if id := strings.TrimRight(m[1], ".-_"); isID(id) {
-			return id
-		}
-		_, text, _ = strings.Cut(text, m[0])
 	}
 	return ""
 }
@@ -154,8 +152,8 @@ var (
 func createdIDs(c *Call, result string) []string {
 	result = strings.TrimSpace(result)
 	if strings.HasPrefix(result, "{") {
-		if id := objectID(result, c.Name, 0); id != "" {
-			return []string{id}
+		if ids := objectIDs(result, c.Name, 0); len(ids) > 0 {
+			return ids
 		}
 	}
 	head := result[:min(len(result), reach)]
@@ -168,39 +166,49 @@ func createdIDs(c *Call, result string) []string {
 	return nil
 }
 
-// objectID returns the identifier of an object: its id or key, that which is called like what the tool makes, or that of
-// the one object in it.
-func objectID(object, tool string, depth int) (id string) {
-	low, best := strings.ToLower(tool), 9
-	inner := ""
+// objectIDs returns the identifiers of an object, the most telling first: that which is called like what the tool makes,
+// its key, its id. Where it has none, or only those of others, they are those of the object in it.
+func objectIDs(object, tool string, depth int) []string {
+	low := strings.ToLower(tool)
+	var ranked [4][]string
+	var inner []string
 	s := scanner{src: object}
 	s.object(func(name, raw string) {
 		n := strings.ToLower(name)
-		switch {
-		case raw == "":
-		case raw[0] == '{' && inner == "" && depth < 2:
-			inner = objectID(raw, tool, depth+1)
-		case !IsID(n) || raw[0] == '{' || raw[0] == '[' || raw == "null" || len(raw) > 100:
-		default:
-			noun := strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(n, "id"), "number"), "key"), "_")
-			r := 3
-			switch {
-			case noun != "" && strings.Contains(low, noun):
-				r = 0
-			case n == "key" || n == "identifier":
-				r = 1
-			case n == "id" || n == "number" || n == "reference" || strings.HasPrefix(n, "confirmation"):
-				r = 2
+		switch v := strings.Trim(raw, `"`); {
+		case v == "" || v == "null" || len(v) > 100:
+			if raw != "" && raw[0] == '{' && inner == nil && depth < 2 {
+				inner = objectIDs(raw, tool, depth+1)
 			}
-			if v := strings.Trim(raw, `"`); r < best && v != "" {
-				id, best = v, r
-			}
+		case raw[0] == '{' && inner == nil && depth < 2:
+			inner = objectIDs(raw, tool, depth+1)
+		case IsID(n) && raw[0] != '{' && raw[0] != '[':
+			r := idRank(n, low)
+			ranked[r] = append(ranked[r], v)
 		}
 	})
-	if best == 3 && inner != "" || id == "" {
-		return inner
+	ids := slices.Concat(ranked[0], ranked[1], ranked[2])
+	if len(ids) == 0 {
+		ids = inner
 	}
-	return id
+	if len(ids) == 0 && len(ranked[3]) > 0 {
+		ids = ranked[3][:1]
+	}
+	return ids[:min(len(ids), 4)]
+}
+
+// idRank says how well the member of a name tells what a tool has made.
+func idRank(name, tool string) int {
+	noun := strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(name, "id"), "number"), "key"), "_")
+	switch {
+	case noun != "" && strings.Contains(tool, noun):
+		return 0
+	case name == "key" || name == "identifier" || strings.HasPrefix(name, "confirmation"):
+		return 1
+	case name == "id" || name == "number" || name == "reference" || name == "iid" || name == "uuid":
+		return 2
+	}
+	return 3
 }
 
 // Verbs that end what a tool has opened, and those that end it if it was only for the purpose.

@@ -307,9 +307,6 @@ func launched(words []string) []string {
 func launching(name string, args []string) int {
 	after := func(skip int, verbs string) int {
 		for i, a := range args {
-			if a == "--" {
-				return i + 2
-			}
 			if hasWord(verbs, a) {
 				n := i + 1
 				for n < len(args) && strings.HasPrefix(args[n], "-") {
@@ -452,4 +449,21 @@ func passive(cmds []simple) bool {
 		}
 	}
 	return true
+}
+
+// interpreterTests knows python -m pytest, python manage.py test and node --test.
+func interpreterTests(args []string) bool {
+	for i, a := range args {
+		switch {
+		case a == "--test":
+			return true
+		case a == "-m" && i+1 < len(args):
+			return args[i+1] == "unittest" || args[i+1] == "pytest" || args[i+1] == "nose2"
+		case a == "-c":
+			return false
+		case strings.HasSuffix(a, "manage.py") && i+1 < len(args):
+			return args[i+1] == "test"
+		}
+	}
+	return false
 }
