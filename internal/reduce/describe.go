@@ -104,6 +104,16 @@ func (r *result) ending() string {
 	if len(o.Failing) > 0 {
 		out = append(out, "failing: "+oneLine(strings.Join(o.Failing, ", "), 200))
 	}
+	for _, h := range r.call.Handles(r.masked(), &o) { // it cannot be reached without its name
+		switch h.Kind {
+		case tool.Running:
+			out = append(out, h.ID+" still runs")
+		case tool.Output:
+			out = append(out, "whole output in "+h.ID)
+		default:
+			out = append(out, "made "+h.ID)
+		}
+	}
 	if o.FirstError != "" {
 		out = append(out, firstError+oneLine(o.FirstError, 160))
 	}

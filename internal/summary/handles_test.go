@@ -2,6 +2,7 @@ package summary_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -105,5 +106,24 @@ func TestManyHandlesAreCounted(t *testing.T) {
 	n := strings.Count(handles, "has the output of")
 	if n < 8 || n > 60 || !strings.Contains(handles, "/job299.txt") || !strings.Contains(handles, fmt.Sprintf("and %d more from m4 on", 300-n)) {
 		t.Errorf("%d named of 300\n%s", n, handles)
+	}
+}
+
+// What tools of MCP did and what they opened is in the record of their work, of whatever trade it is.
+func TestEffectsOfTools(t *testing.T) {
+	files, _ := filepath.Glob("testdata/mcp-*.txtar")
+	if len(files) < 6 {
+		t.Fatalf("only %d sessions", len(files))
+	}
+	for _, name := range files {
+		a := readArchive(t, name)
+		for _, budget := range []int{450, budgetOf(t, a)} {
+			text := extract(t, conversation(t, a), budget)
+			for line := range strings.Lines(string(a.Comment)) {
+				if s, ok := strings.CutPrefix(strings.TrimSpace(line), "has: "); ok && !strings.Contains(text, s) {
+					t.Errorf("%s, %d tokens: %q is missing in\n%s", name, budget, s, text)
+				}
+			}
+		}
 	}
 }

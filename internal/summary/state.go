@@ -37,7 +37,7 @@ func (b *book) takeOutcomes(stated map[*act]bool) {
 		if len(steps) == 0 || !a.done || a.outcome.Status == tool.Started {
 			continue
 		}
-		if !slices.ContainsFunc(steps, func(s tool.Step) bool { return !outdated(&s, a.failed, newer) }) {
+		if !slices.ContainsFunc(steps, func(s tool.Step) bool { return !outdated(&s, a.outcome.Status == tool.Failed, newer) }) {
 			continue
 		}
 		if a.known() {

@@ -189,7 +189,7 @@ func rank(name string) int {
 	switch {
 	case hasWord("status state error message result success ok outcome reason", name):
 		return 0
-	case IsID(name) || hasWord("url link number version sha hash", name):
+	case IsID(name) || hasWord("url web_url html_url permalink link number version sha hash", name):
 		return 1
 	case hasWord("total amount price balance count quantity title name subject summary date time start end due assignee owner priority stage "+
 		"to from email cabin currency created_at due_date start_time end_time total_price refund value temperature mode branch", name):

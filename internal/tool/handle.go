@@ -71,7 +71,10 @@ func (c *Call) Handles(result string, o *Outcome) (out []Handle) {
 	case c.Class == Shell && jobLine.MatchString(head):
 		out = append(out, Handle{Kind: Running, ID: jobLine.FindStringSubmatch(head)[1]})
 	case o.Status == Started || c.Class == Agent || c.Class == Other || c.Class == Write || c.Class == Edit:
-		if Runs(head) {
+		if Runs(head) && !c.looks() {
+			if ids := objectIDs(head, c.Name, 0); len(ids) > 0 {
+				return []Handle{{Kind: Running, ID: ids[0], Also: ids[1:], Path: path}}
+			}
 			if id := runningID(head); id != "" {
 				return []Handle{{Kind: Running, ID: id, Path: path}}
 			}
@@ -90,6 +93,12 @@ func (c *Call) Handles(result string, o *Outcome) (out []Handle) {
 
 // reads reports whether the call only shows a file or lines, whose text may quote any client.
 func (c *Call) reads() bool { return c.Effect == Read || c.Effect == Search || c.Effect == Web }
+
+// looks reports whether a tool that is neither a shell nor an agent only looks, by its name.
+func (c *Call) looks() bool {
+	verbs := Verbs(c.Name)
+	return c.Class == Other && len(verbs) > 0 && lookVerbs[verbs[0]]
+}
 
 // savedPath returns the path that a text names for the whole output.
 func savedPath(text string) string {
