@@ -27,7 +27,13 @@ const (
 
 // Runs reports whether a result says that what the call started still runs.
 func Runs(text string) bool {
-	return runs.MatchString(text[:min(len(text), 600)])
+	text = text[:min(len(text), 600)]
+	return holds(text, "ackground", "unning", "aunched", "tarted", "pawned", "cheduled", "pending", "progress") && runs.MatchString(text)
+}
+
+// holds reports whether a text has one of the parts: the expressions, which take longer, need one of them.
+func holds(text string, parts ...string) bool {
+	return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(text, p) })
 }
 
 // How clients say that something still runs or was started, and what it is called by. The names of the tools do not matter.
@@ -102,6 +108,9 @@ func (c *Call) looks() bool {
 
 // savedPath returns the path that a text names for the whole output.
 func savedPath(text string) string {
+	if !holds(text, "aved", "ritten", "tored", "ersisted", "vailable", "utput", "pilled", "umped", "ranscript", "See ") {
+		return ""
+	}
 	m := saved.FindStringSubmatch(text)
 	if m == nil {
 		return ""
