@@ -264,7 +264,7 @@ func (l *ledger) taskOf(session string, k *scan.Task) *Record {
 // taken returns the details of a task that a notebook keeps.
 func taken(k *scan.Task) *Task {
 	t := &Task{
-		Outcome: oneLine(k.Outcome), Files: len(k.Files), Tokens: k.Tokens, Seconds: int(k.Duration),
+		Outcome: oneLine(k.Outcome), Tests: oneLine(k.Tests), Files: len(k.Files), Tokens: k.Tokens, Seconds: int(k.Duration),
 		Commits: k.Commits, Pattern: pattern(k),
 	}
 	var names []string

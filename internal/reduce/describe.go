@@ -85,7 +85,7 @@ func (r *result) ending() string {
 	o := tool.OutcomeOf(r.call, r.masked(), r.block.Error)
 	var out []string
 	switch {
-	case o.Running:
+	case o.Status == tool.Started:
 		out = append(out, "still running")
 	case o.HasExit && (o.Exit != 0 || r.call.Test || r.call.Effect == tool.Shell):
 		out = append(out, "exit "+strconv.Itoa(o.Exit))
@@ -103,6 +103,16 @@ func (r *result) ending() string {
 	}
 	if len(o.Failing) > 0 {
 		out = append(out, "failing: "+oneLine(strings.Join(o.Failing, ", "), 200))
+	}
+	for _, h := range r.call.Handles(r.masked(), &o) { // it cannot be reached without its name
+		switch h.Kind {
+		case tool.Running:
+			out = append(out, h.ID+" still runs")
+		case tool.Output:
+			out = append(out, "whole output in "+h.ID)
+		default:
+			out = append(out, "made "+h.ID)
+		}
 	}
 	if o.FirstError != "" {
 		out = append(out, firstError+oneLine(o.FirstError, 160))

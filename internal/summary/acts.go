@@ -1,7 +1,7 @@
 package summary
 
 import (
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/decantdev/decant/internal/tool"
@@ -25,12 +25,12 @@ func (a *act) head() string {
 	case !a.done:
 		return s
 	case o.HasExit && o.Exit != 0:
-		s += " → exit " + strconv.Itoa(o.Exit)
+		s += " → exit " + itoa(o.Exit)
 	case a.failed:
 		s += " → failed"
 	case a.Test && o.Passed > 0:
-		s += " → " + strconv.Itoa(o.Passed) + " passed"
-	case a.Test:
+		s += " → " + itoa(o.Passed) + " passed"
+	case a.Test && o.Status == tool.OK:
 		s += " → ok"
 	}
 	return s
@@ -62,34 +62,87 @@ func firstLine(s string) string {
 	return line
 }
 
-// outcomeLine says what was called and how it ended, in one line with the number of the message.
+// outcomeLine says what was called and how it ended, in one line, with what the result itself says of it.
 func (a *act) outcomeLine() string {
 	if a.said != "" {
 		return a.said
 	}
-	s := a.title()
+	title := clip(a.title(), maxHead)
+	if !a.done {
+		return title + " → no result yet"
+	}
+	status, words := a.status(), a.telling()
+	switch {
+	case words == "":
+	case a.effect && status == "":
+		status = words
+	case status == "ok" && strings.HasPrefix(words, "ok"):
+		status = words
+	default:
+		status += ": " + words
+	}
+	return title + " → " + status
+}
+
+// status says how a call ended.
+func (a *act) status() string {
 	o := &a.outcome
 	switch {
-	case !a.done:
-		return s + " → no result yet"
+	case o.Status == tool.Started:
+		return "started, still running"
+	case o.Status == tool.Refused:
+		return "not run"
 	case o.Failed > 0:
-		s += " → " + itoa(o.Failed) + " failed"
+		s := itoa(o.Failed) + " failed"
 		if o.Passed > 0 {
 			s += ", " + itoa(o.Passed) + " passed"
 		}
 		if len(o.Failing) > 0 {
 			s += ": " + strings.Join(o.Failing, ", ")
 		}
+		return s
+	case o.Status == tool.Unknown && a.effect:
+		return ""
+	case o.Status == tool.Unknown && o.HasExit:
+		return "exit " + itoa(o.Exit) + " of the last command"
+	case o.Status == tool.Unknown:
+		return "status unknown"
 	case o.HasExit && o.Exit != 0:
-		s += " → exit " + itoa(o.Exit)
+		return "exit " + itoa(o.Exit)
 	case a.failed:
-		s += " → failed"
+		return "failed"
 	case o.Passed > 0:
-		s += " → " + itoa(o.Passed) + " passed"
-	default:
-		s += " → ok"
+		return itoa(o.Passed) + " passed"
+	case a.effect && a.telling() != "":
+		return ""
 	}
-	return s
+	return "ok"
+}
+
+// mostWords is how much of a result's own words about itself an outcome has, in bytes.
+const mostWords = 260
+
+// telling returns what the result itself says of how it ended.
+func (a *act) telling() string {
+	var out []string
+	n := 0
+	title, sep := a.title(), "; "
+	for _, s := range a.outcome.Telling {
+		s = strings.Join(strings.Fields(s), " ")
+		if name, value, ok := strings.Cut(s, "="); a.effect && ok && !strings.Contains(name, " ") {
+			if sep = ", "; strings.Contains(title, value) { // it is among the arguments
+				continue
+			}
+		}
+		if s == "" || s == "FAIL" && len(a.outcome.Failing) > 0 || slices.ContainsFunc(a.outcome.Failing, func(f string) bool { return strings.Contains(s, f) }) {
+			continue
+		}
+		if n += len(s); n > mostWords && len(out) > 0 {
+			break
+		}
+		out = append(out, clip(s, mostWords))
+	}
+	return strings.ReplaceAll(strings.Join(out, sep), " → ", " -> ")
 }
 
 // named returns the first value of a call's arguments that has one of the names.

@@ -13,6 +13,7 @@ func collect(s *source, budget float64, noResults bool) *book {
 	b.takeConclusions(tasks, files)
 	b.takeUsers()
 	b.takeState()
+	b.takeHandles()
 	b.lex.weigh(s.messages, b.present)
 	b.lines, b.words = len(b.lex.lines), len(b.lex.freq)
 	return b

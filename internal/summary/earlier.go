@@ -105,6 +105,9 @@ func (f *folder) end() {
 			return
 		}
 		t.author, t.question, t.body = byAnswer, afterColon(q), afterColon(a)
+	case secHandles:
+		f.in.handles.retell(f.number, body)
+		return
 	case secState, secLast:
 		f.outcome(body)
 		return

@@ -19,6 +19,7 @@ const (
 	secRules
 	secDone // jobs that are finished
 	secPlan
+	secHandles // what still runs or is open, and where outputs are
 	secState
 	secFiles
 	secMeeting // no model took part: what was said, line by line
@@ -47,11 +48,11 @@ const mark = "[Decant record of "
 // headings are the titles of the sections, in English and Chinese.
 var headings = [2][sections]string{
 	{
-		"User", "Questions and answers", "Goal", "Rules", "Finished", "Plan", "State", "Files",
+		"User", "Questions and answers", "Goal", "Rules", "Finished", "Plan", "Handles", "State", "Files",
 		"Said in the meeting", "Said by the model", "Conclusions", "The client's earlier summary", "Decisions",
 		"Open", "Summaries", "Quotes", "Last",
 	},
-	{"用户", "问答", "目标", "规则", "已完成", "计划", "状态", "文件", "会上说过的话", "模型说过的话", "结论", "客户端先前的摘要", "决定", "未完成", "摘要", "摘录", "最近"},
+	{"用户", "问答", "目标", "规则", "已完成", "计划", "句柄", "状态", "文件", "会上说过的话", "模型说过的话", "结论", "客户端先前的摘要", "决定", "未完成", "摘要", "摘录", "最近"},
 }
 
 // indent precedes every line that does not begin with the number of its message or with what it is about.

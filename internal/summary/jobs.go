@@ -23,10 +23,15 @@ type job struct {
 // recentJobs are the newest, which are not taken for finished: the one in hand and the one before.
 const recentJobs = 2
 
-// gitEnds are the steps that finish a job.
-var gitEnds = map[string]bool{
-	"git commit": true, "git push": true, "git merge": true, "gh pr create": true, "gh pr merge": true,
-	"gh issue close": true,
+// ends reports whether a step of a call finishes a job.
+func (a *act) ends() bool {
+	return slices.ContainsFunc(a.Steps(), func(s tool.Step) bool {
+		switch s.Kind {
+		case "git commit", "git push", "git merge", "gh pr create", "gh pr merge", "gh issue close":
+			return true
+		}
+		return false
+	})
 }
 
 // jobs divides a source into jobs. What an earlier record has is of none: it says itself what came of those before it.
@@ -103,10 +108,10 @@ func (w *jobber) did(a *act) {
 	if a.failed {
 		return
 	}
-	switch what := a.tells(); {
+	switch {
 	case a.Class == tool.Todo:
 		w.closed = w.plan.take(a) && !slices.ContainsFunc(w.plan.tasks, func(t *task) bool { return !t.finished() })
-	case gitEnds[what]:
+	case a.ends():
 		w.closed = true
 		j.steps = append(j.steps, a)
 	case slices.ContainsFunc(a.Files, func(t tool.Touch) bool { return t.Class != tool.Read }):
@@ -167,14 +172,15 @@ func (j *job) outcome(m *manner) string {
 
 // step says what a step of git or its like has done.
 func (a *act) step() string {
-	what := a.tells()
-	for _, ln := range lines(a.result) {
-		ln = strings.TrimSpace(ln)
-		switch {
-		case what == "git commit" && strings.HasPrefix(ln, "[") && strings.Contains(ln, "] "):
-			return "commit " + clip(ln, askedBytes)
-		case strings.HasPrefix(what, "gh ") && strings.Contains(ln, "https://"):
-			return what + " " + clip(ln, askedBytes)
+	for _, s := range a.Steps() {
+		for _, ln := range lines(a.result) {
+			ln = strings.TrimSpace(ln)
+			switch {
+			case s.Kind == "git commit" && strings.HasPrefix(ln, "[") && strings.Contains(ln, "] "):
+				return "commit " + clip(ln, askedBytes)
+			case strings.HasPrefix(s.Kind, "gh ") && strings.Contains(ln, "https://"):
+				return s.Kind + " " + clip(ln, askedBytes)
+			}
 		}
 	}
 	return ""

@@ -15,12 +15,13 @@ import (
 type reader struct {
 	*source
 	calls map[string]*act // by call id, newest
+	names map[string]bool // of tools whose results name an exit status that is not 0
 	shift int             // added to the numbers of messages: a record in front of them replaces many
 }
 
 // read takes ms apart.
 func read(ctx context.Context, ms []decant.Message) *source {
-	r := reader{source: &source{ctx: ctx, messages: len(ms)}, calls: map[string]*act{}}
+	r := reader{source: &source{ctx: ctx, messages: len(ms)}, calls: map[string]*act{}, names: map[string]bool{}}
 	for i := range ms {
 		m := ms[i]
 		if m.Number > 0 {
@@ -70,6 +71,9 @@ func (r *reader) said(m *decant.Message, i int, b *decant.Block) {
 	if b.Author == decant.AuthorDecant && r.fold(i, body) {
 		r.shift += max(0, r.to-m.Number)
 		return
+	}
+	if b.Author != decant.AuthorModel {
+		r.acts = append(r.acts, r.handles.hear(body, i, m.Number)...)
 	}
 	switch {
 	case earlier(m, b) || b.Author == decant.AuthorDecant ||
@@ -130,12 +134,24 @@ func (r *reader) returned(m *decant.Message, i int, b *decant.Block) {
 	a.done = true
 	a.outcome = tool.OutcomeOf(a.Call, body, b.Error)
 	a.failed = b.Error || a.outcome.Bad()
+	if a.outcome.HasExit && a.outcome.Exit != 0 {
+		r.names[a.Name] = true
+	}
 	a.result = tool.Body(body)
+	a.effect = a.outcome.Acted
+	a.raw = body
+	r.handles.follow(a)
+	r.handles.open(a, decant.HandleOf(b.Hash()))
 	r.answers(m, i, b, a, body)
 }
 
-// close finds the model's last words of each turn.
+// close finds the model's last words of each turn, and takes the silence of a tool that names other exit statuses for 0.
 func (r *reader) close() {
+	for _, a := range r.acts {
+		if a.outcome.Silent && r.names[a.Name] {
+			a.outcome.Status = tool.OK
+		}
+	}
 	var last *text
 	act := 0
 	for _, t := range r.texts {

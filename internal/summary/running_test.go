@@ -26,14 +26,14 @@ func TestACommandThatStillRunsIsNoState(t *testing.T) {
 		calls string
 		state []string // lines of the state about tests
 	}{
-		"it has ended":               {test("2", ended), []string{"m20 $ go test ./pkg → ok"}},
+		"it has ended":               {test("2", ended), []string{"m20 $ go test ./pkg → ok pkg 0.1s"}},
 		"it runs":                    {test("2", running), nil},
-		"it runs after one that did": {test("2", ended) + test("3", running), []string{"m20 $ go test ./pkg → ok"}},
+		"it runs after one that did": {test("2", ended) + test("3", running), []string{"m20 $ go test ./pkg → ok pkg 0.1s"}},
 		"it runs after one that fell": {test("2", failed) + test("3", running),
 			[]string{"m20 $ go test ./pkg → 1 failed: TestParse"}},
 		"nothing is known of it yet": {test("2", failed) + unanswered,
 			[]string{"m20 $ go test ./pkg → 1 failed: TestParse"}},
-		"it was put right": {test("2", failed) + test("3", ended), []string{"m30 $ go test ./pkg → ok"}},
+		"it was put right": {test("2", failed) + test("3", ended), []string{"m30 $ go test ./pkg → ok pkg 0.1s"}},
 		"it has not begun": {unanswered, nil},
 		"it ran, and has ended": {test("2", running) + test("3", failed),
 			[]string{"m30 $ go test ./pkg → 1 failed: TestParse"}},

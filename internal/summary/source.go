@@ -18,6 +18,7 @@ type source struct {
 	worked   bool // an earlier record is of work rather than of a talk
 	texts    []*text
 	acts     []*act
+	handles  handles
 
 	// What an earlier record says that is neither.
 	history [][2]string // of files: path and outcome
@@ -56,10 +57,12 @@ type act struct {
 	tool.Call
 	index, number int
 	values        []value
+	raw           string // the result, until it was looked through for handles
 	result        string // without the client's frame; empty until there is one
 	outcome       tool.Outcome
 	done, failed  bool
 	planned       bool   // it is about the plan, which says it
+	effect        bool   // it changed something that is no file
 	said          string // how it ended, as an earlier record has it
 }
 

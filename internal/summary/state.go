@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/decantdev/decant"
@@ -10,23 +11,38 @@ import (
 // Bounds of what is said of the state of the work.
 const (
 	mostOutcomes = 8    // newest outcomes of different commands
+	mostEffects  = 24   // newest of what other tools did
 	errorChars   = 1500 // of the newest failing error
 	lastChars    = 900  // of the model's last words
 )
 
-// takeState takes in the state of the work: the newest outcome of each build, test and other command that
-// says so, the newest error that nothing has put right since, and what happened last.
+// takeState takes in the state of the work: the newest outcome of each build, test and other step, what other tools
+// did, the newest error that nothing has put right since, and what happened last.
 func (b *book) takeState() {
-	seen := map[string]bool{}
 	stated := map[*act]bool{} // whose outcome is said
+	b.takeOutcomes(stated)
+	b.takeEffects(stated)
+	b.takePlace()
+	b.takeLast(stated)
+}
+
+// takeOutcomes takes in the newest outcomes of steps. What came of a step is of no interest once the same was done again
+// as widely; of those that went well only the widest is.
+func (b *book) takeOutcomes(stated map[*act]bool) {
+	var newer []tool.Step // whose outcome is known
 	failing := false
-	for i := len(b.src.acts) - 1; i >= 0 && len(seen) < mostOutcomes; i-- {
+	for i := len(b.src.acts) - 1; i >= 0 && len(stated) < mostOutcomes; i-- {
 		a := b.src.acts[i]
-		what := a.tells()
-		if what == "" || seen[what] || !a.done || a.outcome.Running {
+		steps := a.Steps()
+		if len(steps) == 0 || !a.done || a.outcome.Status == tool.Started {
 			continue
 		}
-		seen[what] = true
+		if !slices.ContainsFunc(steps, func(s tool.Step) bool { return !outdated(&s, a.outcome.Status == tool.Failed, newer) }) {
+			continue
+		}
+		if a.known() {
+			newer = append(newer, steps...)
+		}
 		stated[a] = true
 		g := b.heading("", i)
 		b.add(entry{sec: secState, group: g, number: a.number, text: a.outcomeLine(), line: -1, must: mustState})
@@ -37,8 +53,47 @@ func (b *book) takeState() {
 			}
 		}
 	}
-	b.takePlace()
-	b.takeLast(stated)
+}
+
+// known reports whether it is known how a call ended.
+func (a *act) known() bool { return a.outcome.Status == tool.OK || a.outcome.Status == tool.Failed }
+
+// outdated reports whether newer steps have made the outcome of an older one pointless.
+func outdated(old *tool.Step, failed bool, newer []tool.Step) bool {
+	return slices.ContainsFunc(newer, func(s tool.Step) bool {
+		return s.Covers(old) || !failed && s.Kind == old.Kind && s.Family == old.Family && !old.Covers(&s)
+	})
+}
+
+// takeEffects takes in what tools did that are neither shells nor about files, in their own words: of several calls
+// about the same thing the newest.
+func (b *book) takeEffects(stated map[*act]bool) {
+	seen := map[string]bool{}
+	for i := len(b.src.acts) - 1; i >= 0 && len(seen) < mostEffects; i-- {
+		a := b.src.acts[i]
+		if !a.effect || seen[a.about()] {
+			continue
+		}
+		seen[a.about()] = true
+		stated[a] = true
+		b.add(entry{
+			sec: secState, group: b.heading("", i), number: a.number, text: a.outcomeLine(), line: -1, must: mustEffect,
+		})
+	}
+}
+
+// about returns the tool of a call and what it is about: the same thing is done to it again.
+func (a *act) about() string {
+	if a.said != "" {
+		title, _, _ := strings.Cut(a.said, " → ")
+		return title
+	}
+	for _, v := range a.values {
+		if tool.IsID(strings.ToLower(v.name)) {
+			return a.Name + " " + v.text
+		}
+	}
+	return a.title()
 }
 
 // takePlace takes in where commands were run last.
@@ -80,81 +135,6 @@ func (b *book) takeLast(stated map[*act]bool) {
 		}
 		return
 	}
-}
-
-// tells returns what the outcome of a call is an outcome of: "go test", "git commit"; empty when it is no
-// state of the work.
-func (a *act) tells() string {
-	if a.Command == "" {
-		return ""
-	}
-	for part := range strings.FieldsFuncSeq(a.Command, func(r rune) bool {
-		return r == '\n' || r == ';' ||
-			r == '&' || r == '|'
-	}) {
-		words := strings.Fields(part)
-		for len(words) > 1 && (strings.Contains(words[0], "=") || words[0] == "sudo" || words[0] == "time" ||
-			words[0] == "env" || words[0] == "npx" || words[0] == "timeout") {
-			words = words[1:]
-		}
-		if len(words) == 0 {
-			continue
-		}
-		if w := stateOf(words); w != "" {
-			return w
-		}
-	}
-	if a.Test {
-		return "test"
-	}
-	return ""
-}
-
-// builders are programs whose outcome is a state of the work whatever their arguments are, and those of
-// which an argument says it.
-var (
-	builders = map[string]bool{
-		"make": true, "tsc": true, "pytest": true, "jest": true, "vitest": true, "eslint": true,
-		"golangci-lint": true, "staticcheck": true, "mypy": true, "ruff": true, "gradle": true, "mvn": true,
-		"ninja": true, "cmake": true, "tox": true, "rspec": true, "phpunit": true, "flake8": true,
-		"black": true,
-	}
-	managers = map[string]bool{
-		"go": true, "cargo": true, "npm": true, "pnpm": true, "yarn": true, "bun": true, "mix": true,
-		"mise": true, "just": true, "task": true, "dotnet": true, "rake": true, "poetry": true, "uv": true,
-		"pip": true, "docker": true, "terraform": true, "bazel": true, "swift": true, "deno": true,
-	}
-	states = map[string]bool{
-		"test": true, "build": true, "vet": true, "check": true, "lint": true, "clippy": true, "fmt": true,
-		"compile": true, "install": true, "typecheck": true, "tidy": true, "ci": true, "plan": true,
-		"apply": true, "format": true, "publish": true, "deploy": true,
-	}
-	gitSteps = map[string]bool{
-		"commit": true, "push": true, "pull": true, "merge": true, "rebase": true, "checkout": true,
-		"switch": true, "stash": true, "reset": true, "tag": true, "cherry-pick": true, "revert": true,
-	}
-)
-
-// stateOf returns the subject of a simple command's outcome, or "".
-func stateOf(words []string) string {
-	program := words[0][strings.LastIndexByte(words[0], '/')+1:]
-	switch {
-	case builders[program]:
-		return program
-	case program == "git" && len(words) > 1 && gitSteps[words[1]]:
-		return "git " + words[1]
-	case program == "gh" && len(words) > 2 && (words[2] == "create" || words[2] == "merge" || words[2] == "close"):
-		return "gh " + words[1] + " " + words[2]
-	case !managers[program]:
-		return ""
-	}
-	for _, w := range words[1:] {
-		name, _, _ := strings.Cut(w, ":")
-		if states[name] {
-			return program + " " + w
-		}
-	}
-	return ""
 }
 
 // errorRoom returns how many bytes of an error there is room for: what a fifth of the record holds.

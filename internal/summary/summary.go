@@ -2,8 +2,8 @@
 // deterministic, offline, within a budget of tokens.
 //
 // It is extractive, and written for a reader: words that people typed come first and whole, then the request
-// in hand, their rules, what came of jobs that are finished, the plan, how builds, tests and commits came out
-// last, every file that was changed or read, what the model concluded, and at the end whole lines of results
+// in hand, their rules, what came of jobs that are finished, the plan, what still runs or is open, how builds, tests and
+// commits came out last and what other tools did, every file that was changed or read, what the model concluded, and at the end whole lines of results
 // under the file or the command that they came from. What must be in the record is taken first, in that
 // order; of the rest those lines are taken that hold the most names for their tokens, on lines that say what
 // the names are. Names alone are a twentieth of a record at most. An earlier record is read back and

@@ -40,27 +40,27 @@ func (f *fields) member(name, raw string) {
 	switch name {
 	case "file_path", "path", "filePath", "filepath", "filename", "file", "target_file", "absolute_path", "AbsolutePath",
 		"notebook_path", "relative_workspace_path", "target_directory", "dir_path", "file_name", "DirectoryPath":
-		f.addPath(text(raw))
+		f.addPath(decode(raw))
 	case "source", "source_path", "old_path", "oldPath", "src":
-		f.from = text(raw)
+		f.from = decode(raw)
 	case "destination", "destination_path", "new_path", "newPath", "dst":
-		f.addPath(text(raw))
+		f.addPath(decode(raw))
 	case "paths", "files", "file_paths":
 		list(raw, f.addPath)
 	case "pattern", "query", "regex", "search_term", "search", "q", "glob", "glob_pattern", "question", "keyword", "Query":
-		f.query = first(f.query, text(raw))
+		f.query = first(f.query, decode(raw))
 	case "url", "uri", "href", "Url":
-		f.url = first(f.url, text(raw))
+		f.url = first(f.url, decode(raw))
 	case "command", "cmd", "CommandLine":
 		f.command = command(raw)
 	case "workdir", "cwd", "working_directory", "workingDirectory", "Cwd":
-		f.dir = text(raw)
+		f.dir = decode(raw)
 	case "content", "contents", "file_text", "fileText", "new_string", "new_str", "newText", "newString", "new_source", "edits", "diff", "code_edit", "CodeContent":
 		f.payload += len(raw)
 	case "old_string", "old_str", "oldText", "oldString":
 		f.payload += len(raw)
 	case "input", "patch", "patchText":
-		f.input = text(raw)
+		f.input = decode(raw)
 	default:
 		f.number(name, raw)
 	}
@@ -148,7 +148,7 @@ func (s *scanner) object(member func(name, raw string)) {
 		if raw == "" {
 			return
 		}
-		member(text(name), raw)
+		member(decode(name), raw)
 		if s.space(); s.next() != ',' {
 			return
 		}
@@ -222,8 +222,8 @@ func (s *scanner) next() byte {
 	return c
 }
 
-// text decodes a raw JSON string; empty for any other value.
-func text(raw string) string {
+// decode decodes a raw JSON string; empty for any other value.
+func decode(raw string) string {
 	if len(raw) < 2 || raw[0] != '"' {
 		return ""
 	}
@@ -238,13 +238,13 @@ func text(raw string) string {
 // list calls each with the strings of a raw array, or with the string when it is one.
 func list(raw string, each func(string)) {
 	if strings.HasPrefix(raw, `"`) {
-		each(text(raw))
+		each(decode(raw))
 		return
 	}
 	s := scanner{src: raw, pos: 1}
 	for s.pos < len(s.src) {
 		if s.space(); s.peek() == '"' {
-			each(text(s.value()))
+			each(decode(s.value()))
 			continue
 		}
 		s.pos++
@@ -254,7 +254,7 @@ func list(raw string, each func(string)) {
 // command decodes the command of a shell call: a string, or an array of words as Codex writes it.
 func command(raw string) string {
 	if !strings.HasPrefix(raw, "[") {
-		return text(raw)
+		return decode(raw)
 	}
 	var words []string
 	list(raw, func(w string) { words = append(words, w) })

@@ -26,7 +26,7 @@ func (s *shellScript) run(src string, depth int) {
 	cmds := splitShell(src)
 	for len(cmds) > 0 {
 		n := 1
-		for n < len(cmds) && cmds[n].piped {
+		for n < len(cmds) && cmds[n-1].join == '|' {
 			n++
 		}
 		s.pipeline(cmds[:n], depth)
@@ -148,7 +148,7 @@ func (s *shellScript) program(c *simple, depth int) Class {
 		return nothing
 	}
 	name, args := c.words[0], c.words[1:]
-	if isTest(c.words) {
+	if step, ok := stepOf(launched(c.words)); ok && step.Kind == "test" {
 		s.test = true
 		return Shell
 	}

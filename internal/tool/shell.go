@@ -13,7 +13,7 @@ type simple struct {
 	appends bool   // to what is in out already
 	in      string // file that standard input is read from
 	heredoc string
-	piped   bool // it reads what the command before it wrote
+	join    byte // how the next is joined to it: ';', '|', '&', 'a' for &&, 'o' for ||; 0 at the end
 }
 
 // shellLexer splits a shell text into simple commands. It knows quotes, operators, redirections,
@@ -37,7 +37,7 @@ func splitShell(src string) []simple {
 	for l.pos < len(l.src) {
 		l.step()
 	}
-	l.endCommand(false)
+	l.endCommand(0)
 	return l.cmds
 }
 
@@ -49,7 +49,7 @@ func (l *shellLexer) step() {
 		l.pos++
 	case '\n':
 		l.pos++
-		l.endCommand(false)
+		l.endCommand(';')
 		l.bodies()
 	case '\\':
 		l.escape()
@@ -65,7 +65,7 @@ func (l *shellLexer) step() {
 		l.pos += lineEnd(l.src[l.pos:])
 	case ';', '(', ')':
 		l.pos++
-		l.endCommand(false)
+		l.endCommand(';')
 	case '|', '&':
 		l.operator()
 	case '<', '>':
@@ -146,16 +146,20 @@ func (l *shellLexer) operator() {
 	switch {
 	case l.pos < len(l.src) && l.src[l.pos] == c:
 		l.pos++
-		l.endCommand(false)
+		if c == '&' {
+			l.endCommand('a')
+			return
+		}
+		l.endCommand('o')
 	case c == '&' && l.pos < len(l.src) && l.src[l.pos] == '>':
 		l.endWord()
 	case c == '|':
 		if l.pos < len(l.src) && l.src[l.pos] == '&' {
 			l.pos++
 		}
-		l.endCommand(true)
+		l.endCommand('|')
 	default:
-		l.endCommand(false)
+		l.endCommand('&')
 	}
 }
 
@@ -220,14 +224,18 @@ func (l *shellLexer) endWord() {
 	l.word, l.open, l.target = l.word[:0], false, 0
 }
 
-// endCommand ends the simple command; pipe says that the next one reads its output.
-func (l *shellLexer) endCommand(pipe bool) {
+// endCommand ends the simple command, which is joined to the next by join. An operator behind another, as in ") &&",
+// joins the same two.
+func (l *shellLexer) endCommand(join byte) {
 	l.endWord()
 	l.target = 0
 	if len(l.cur.words) > 0 || l.cur.out != "" {
+		l.cur.join = join
 		l.cmds = append(l.cmds, l.cur)
+	} else if n := len(l.cmds); n > 0 && (join != ';' && join != 0) {
+		l.cmds[n-1].join = join
 	}
-	l.cur = simple{piped: pipe}
+	l.cur = simple{}
 }
 
 // bodies reads the heredocs announced on the line before and gives them to the last command.

@@ -16,24 +16,16 @@ type tally struct {
 // IsSummary reports whether a line is a test runner's summary: what a shortened test result keeps
 // even when everything passed.
 func IsSummary(line string) bool {
-	t := tally{}
-	t.line(line)
-	if t.summed {
-		return true
-	}
-	return strings.HasPrefix(line, "PASS") || strings.HasPrefix(line, "Finished in ") || strings.HasPrefix(line, "Ran ")
+	return (&tally{}).line(line) || strings.HasPrefix(line, "PASS") || strings.HasPrefix(line, "Finished in ") || strings.HasPrefix(line, "Ran ")
 }
 
-// line takes in one line of output.
-func (t *tally) line(line string) {
+// line takes in one line of output and reports whether it is a runner's summary.
+func (t *tally) line(line string) bool {
 	line = strings.TrimSpace(line)
-	if len(line) < 4 || len(line) > 400 {
-		return
+	if len(line) < 4 || len(line) > 400 || t.single(line) {
+		return false
 	}
-	if t.single(line) || !strings.ContainsAny(line[:1], "=0123456789TtF#ℹ") && !strings.HasPrefix(line, "ℹ") {
-		return
-	}
-	t.summary(line)
+	return (strings.ContainsAny(line[:1], "=0123456789TtFEOPR#") || strings.HasPrefix(line, "ℹ")) && t.summary(line)
 }
 
 // single takes in the line of one test.
@@ -88,44 +80,72 @@ func (t *tally) phrase(rest string) {
 
 // summary takes in "3 failed, 120 passed", "12 tests, 1 failure", "Tests: 2 failed, 5 passed, 7
 // total", "test result: ok. 5 passed; 0 failed" and the like: numbers before or after the words
-// pass and fail.
-func (t *tally) summary(line string) {
-	words := strings.FieldsFunc(line, func(r rune) bool {
-		return r == ' ' || r == ',' || r == ';' || r == ':' || r == '=' || r == '(' || r == ')' || r == '\t'
-	})
+// pass and fail. It reports whether the line is one.
+func (t *tally) summary(line string) bool {
+	words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" ,;:=()|/\t.", r) })
 	if len(words) > 24 {
-		return
+		return false
 	}
 	pass, fail, tests := -1, -1, -1
 	for i, w := range words {
 		switch strings.ToLower(w) {
 		case "passed", "pass", "passing":
-			pass = max(pass, beside(words, i))
+			pass = max(pass, beside(line, words, i))
+			if p, all := ofTests(words[:i]); p >= 0 {
+				pass, fail = p, max(fail, all-p)
+			}
 		case "failed", "fail", "failing", "failures", "failure":
-			fail = max(fail, beside(words, i))
-		case "tests", "test", "examples", "example":
-			tests = max(tests, before(words, i))
+			fail = max(fail, beside(line, words, i))
+		case "error", "errors":
+			if n := beside(line, words, i); pass >= 0 || tests >= 0 {
+				fail = max(fail, 0) + max(n, 0)
+			}
+		case "tests", "test", "examples", "example", "specs":
+			switch tests = max(tests, before(words, i)); {
+			case tests < 0 && len(words) > i+2 && words[i+1] == "run":
+				tests = natural(words[i+2])
+			case tests < 0 && len(words) > i+1:
+				tests = natural(words[i+1])
+			}
 		}
 	}
 	if pass < 0 && fail < 0 || pass < 0 && tests < 0 && len(words) > 4 {
-		return
+		return false
 	}
 	if pass < 0 && tests >= 0 {
 		pass = tests - max(fail, 0)
 	}
 	t.summed = true
 	t.sumPass, t.sumFail = max(t.sumPass, pass), max(t.sumFail, fail)
+	return true
 }
 
-// beside returns the number before words[i], or behind it where the line is "# pass 12"; -1: none.
-func beside(words []string, i int) int {
-	if n := before(words, i); n >= 0 {
+// ofTests reads the number of tests at the end of words, "46 tests" or "43 of 46 tests"; -1: none.
+func ofTests(words []string) (passed, all int) {
+	n := len(words) - 1
+	if n < 1 || !hasWord("test tests specs examples", words[n]) || natural(words[n-1]) < 0 {
+		return -1, -1
+	}
+	all = natural(words[n-1])
+	if n > 2 && words[n-2] == "of" && natural(words[n-3]) >= 0 {
+		return natural(words[n-3]), all
+	}
+	return all, all
+}
+
+// beside returns the number before words[i], or behind it where the line is "# pass 12" or "Failures: 0"; -1: none.
+func beside(line string, words []string, i int) int {
+	behind := -1
+	if i+1 < len(words) {
+		behind = natural(words[i+1])
+	}
+	if strings.Contains(line, words[i]+":") {
+		return behind
+	}
+	if n := before(words, i); n >= 0 || i > 1 {
 		return n
 	}
-	if i+1 < len(words) && i <= 1 {
-		return natural(words[i+1])
-	}
-	return -1
+	return behind
 }
 
 func before(words []string, i int) int {

@@ -22,6 +22,7 @@ type Task struct {
 	From    string   `json:"from"`
 	Done    bool     `json:"done"`
 	Outcome string   `json:"outcome,omitempty"` // what recorded results say: tests, what a commit changed
+	Tests   string   `json:"tests,omitempty"`   // the newest results of tests, with their coverage, as the runner says
 	Commits []string `json:"commits,omitempty"` // SHAs as git printed them
 	Files   []string `json:"files,omitempty"`   // that were changed, in order
 
@@ -91,23 +92,31 @@ func (t *tracker) call(c *call, m *decant.Message) {
 		}
 		return
 	}
+	k := t.under()
+	if c.Test && !c.Open {
+		k.tested(c)
+	}
 	if c.Bad || c.Open {
 		return
 	}
-	k := t.under()
 	for _, f := range c.Files {
 		if f.Class == tool.Edit || f.Class == tool.Write || f.Class == tool.Delete {
 			k.Files = appendNew(k.Files, f.Path)
 		}
 	}
-	if c.Test {
-		if o := tool.OutcomeOf(c.Call, c.Result, c.Bad); o.Passed+o.Failed > 0 {
-			k.Outcome = testOutcome(o.Passed, o.Failed)
-		}
-	}
 	for _, commit := range commitsIn(c) {
 		t.commit(commit, m)
 	}
+}
+
+// tested takes in what a run of tests came to.
+func (k *Task) tested(c *call) {
+	o := tool.OutcomeOf(c.Call, c.Result, c.Bad)
+	if o.Passed+o.Failed == 0 {
+		return
+	}
+	k.Outcome = testOutcome(o.Passed, o.Failed)
+	k.Tests = secret.Mask(strings.Join(o.Telling, "; "))
 }
 
 // list applies the state of one listed task.
