@@ -5,18 +5,19 @@ import (
 	"slices"
 )
 
-// Weights of the choice, in chances: 1 is a fact that is sure to be needed again.
-var (
-	groundWeight = float32(2.5) // a fact is worth so much more on a line that says what it is
-	rareWeight   = 0.002        // a word that is not too common, once
-	chatWeight   = 0.05         // the same, where all is said and nothing is done
-	// a word of a name or a title in a chat is worth so much more: it is what people ask for later
-	nameWeight = float32(4)
-	wordWeight = 0.009 // a word, as often as it is expected
-	usualShare = .025  // prose is expected up to this share of the source: the size that summaries usually have
+// Weights of the choice, in chances: 1 is a fact that is sure to be needed again. Work is quoted by the first two alone;
+// the others are of talk, whose words are what is asked for later.
+const (
+	groundWeight = 4     // a fact is worth so much more on a line that says what it is
+	neighbour    = 1     // a passage is worth so much more beside one that the record has
+	rareWeight   = 0.002 // a word that is not too common, once
+	chatWeight   = 0.05  // the same, where all is said and nothing is done
+	nameWeight   = 4     // a word of a name or a title in a chat is worth so much more
+	wordWeight   = 0.009 // a word, as often as it is expected
+	usualShare   = .025  // prose is expected up to this share of the source: the size that summaries usually have
 )
 
-// bareShare is the most of a record that lines of mere names may take: whoever reads them learns nothing else,
+// bareShare is the most of a record that passages of mere names may take: whoever reads them learns nothing else,
 // and the index that Repair appends says the same in less.
 const bareShare = .005
 
@@ -221,8 +222,6 @@ func (c *chooser) gain(i int32) (gain, cost float32) {
 	return g * (1 + e.warm) / cost, cost
 }
 
-var neighbour = float32(1)
-
 // beside reports whether the record has what stands directly before or behind entry i.
 func (c *chooser) beside(i int32) bool {
 	es := c.book.entries
@@ -264,7 +263,7 @@ func (c *chooser) wording(n int32) (g float32) {
 		if c.heard[w] == 0 {
 			g += c.weight[w]
 		}
-		g += float32(wordWeight) * min(1, c.expect[w]/float32(c.heard[w]+1))
+		g += wordWeight * min(1, c.expect[w]/float32(c.heard[w]+1))
 	}
 	return g
 }
