@@ -21,6 +21,7 @@ type layout struct {
 // Limits of what is looked at inside of JSON.
 const (
 	mostNested = 4   // texts within texts
+	mostLevels = 32  // objects and arrays within each other; what is deeper is left out
 	memberLine = 160 // bytes of small members that are one line together
 )
 
@@ -121,7 +122,7 @@ func (l *layout) json(s string, depth int) bool {
 		return false
 	}
 	l.nested++
-	m := members{l, []byte(s)}
+	m := members{layout: l, src: []byte(s)}
 	scan := jsonspan.Scan(m.src, 0)
 	m.container(&scan, depth)
 	l.nested--
@@ -131,12 +132,19 @@ func (l *layout) json(s string, depth int) bool {
 // A members takes in the members of JSON values.
 type members struct {
 	*layout
-	src []byte
+	src    []byte
+	levels int
 }
 
 // container takes in what the object or array that comes next holds: neighbours that are small on a line together, as
 // they are written, and what is large below its name.
 func (m *members) container(s *jsonspan.Scanner, depth int) {
+	if m.levels == mostLevels {
+		s.Skip()
+		return
+	}
+	m.levels++
+	defer func() { m.levels-- }()
 	from, to := 0, 0 // of the small members that wait
 	flush := func() {
 		if ln := string(m.src[from:to]); says(ln) {

@@ -13,7 +13,12 @@
 // hold; the rarest of the call. The question counts as answered if one of the first ten passages has that string. Blocks
 // with the same text count once.
 //
-// usage: go run ./scripts/recall [-window TOKENS] [-misses N] PROJECT=FILE[,FILE...] ...
+// With -records it measures records (package internal/summary) instead: of the strings that the model wrote in the next
+// messages, how many a record has at all, on a line with the words that stood beside them, and between the two lines
+// that stood around them; and of the lines that it quotes, how many have neither neighbour beside them, and how many have
+// three words or fewer.
+//
+// usage: go run ./scripts/recall [-window TOKENS] [-misses N] [-records SHARE,...] PROJECT=FILE[,FILE...] ...
 package main
 
 import (
