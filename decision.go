@@ -87,6 +87,7 @@ type Checkpoint struct {
 	// share of the exact strings of user and model in the range that the summary keeps with their context, 0 to
 	// 1
 	Score      float64 `json:"score"`
+	Share      float64 `json:"share"`          // of all exact strings in the range, also in results, that the summary has, 0 to 1
 	Poor       bool    `json:"poor,omitempty"` // its score is below what the preset asks for
 	Original   int     `json:"original_tokens"`
 	Compressed int     `json:"compressed_tokens"`

@@ -58,6 +58,29 @@ func TestPruneOnEveryRequest(t *testing.T) {
 	}
 }
 
+// The first request of a conversation that begins long is pruned as its later ones are.
+func TestPruneOnTheFirstRequest(t *testing.T) {
+	k := newDialogue(t, engine.Options{Preset: everyRequest(t), Window: 200_000})
+	k.sandbox = newSandbox(sandbox.Options{Window: 200_000, Model: &actor{}})
+	k.user("Go on.")
+	for n := 1; n <= 14; n++ {
+		k.round(n, fmt.Sprintf("%d", n)+strings.Repeat("x", 5000))
+	}
+	k.mustSend()
+	cleared, trimmed := 0, 0
+	for _, got := range resultsOf(t, k.last.Body) {
+		switch {
+		case got == "[Tool result cleared]":
+			cleared++
+		case len(got) == 3003:
+			trimmed++
+		}
+	}
+	if cleared != 4 || trimmed != 7 || k.last.Report.Reason != policy.Routine {
+		t.Errorf("%d results are cleared, %d trimmed, for %q", cleared, trimmed, k.last.Report.Reason)
+	}
+}
+
 // At pours, which is the default, nothing is pruned before the window demands it.
 func TestPruneAtPours(t *testing.T) {
 	k := newDialogue(t, engine.Options{Preset: policyOf(t, "chat"), Window: 200_000})

@@ -98,7 +98,8 @@ type record struct {
 	Messages int     `json:"messages"`
 	Original int     `json:"tokens_original"`
 	Tokens   int     `json:"tokens"`
-	Score    float64 `json:"score"`
+	Score    float64 `json:"score"` // of the strings of user and model
+	Share    float64 `json:"share"` // of all strings
 	Rung     string  `json:"rung"`
 	CostUSD  float64 `json:"cost_usd"`
 }
@@ -112,7 +113,7 @@ func factsOf(x *engine.PourEvent) facts {
 	}
 	if cp := x.Checkpoint; cp != nil {
 		f.Checkpoint = &record{
-			cp.Number, cp.From, cp.To, cp.Messages, cp.Original, cp.Compressed, cp.Score, string(cp.Rung),
+			cp.Number, cp.From, cp.To, cp.Messages, cp.Original, cp.Compressed, cp.Score, cp.Share, string(cp.Rung),
 			cp.CostUSD,
 		}
 	}

@@ -21,8 +21,8 @@ func text(x *engine.PourEvent) string {
 	said := []string{fmt.Sprintf("poured (%s): %s tokens became %s", x.Reason, humanize.Thousands(x.Before),
 		humanize.Thousands(x.After))}
 	if cp := x.Checkpoint; cp != nil {
-		said = append(said, fmt.Sprintf("m%d to m%d (%s, %s tokens) are a record of %s now, c:%d, with %.0f%% of their strings; what follows stays",
-			cp.From, cp.To, count(cp.Messages, "message"), humanize.Thousands(cp.Original), humanize.Thousands(cp.Compressed), cp.Number, 100*cp.Score))
+		said = append(said, fmt.Sprintf("m%d to m%d (%s, %s tokens) are a record of %s now, c:%d, with %.0f%% of all exact strings in them; what follows stays",
+			cp.From, cp.To, count(cp.Messages, "message"), humanize.Thousands(cp.Original), humanize.Thousands(cp.Compressed), cp.Number, 100*cp.Share))
 		if cp.Lost > 0 {
 			said = append(said, count(cp.Lost, "image")+" of them left the view")
 		}

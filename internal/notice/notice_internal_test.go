@@ -19,7 +19,7 @@ func pouring(t *testing.T, name string) *engine.PourEvent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cp := &decant.Checkpoint{Number: 1, From: 2, To: 19, Messages: 18, Original: 72_800, Compressed: 800, Score: 0.83}
+	cp := &decant.Checkpoint{Number: 1, From: 2, To: 19, Messages: 18, Original: 72_800, Compressed: 800, Score: 0.83, Share: 0.61}
 	return &engine.PourEvent{
 		Preset: p, Reason: policy.Necessary, Before: 85_200, After: 13_200, Threshold: 80_000, Checkpoint: cp,
 		Decisions: []decant.Decision{
@@ -60,7 +60,7 @@ func TestWarningLines(t *testing.T) {
 
 // A notice says what was kept, what left the view, and what it costs.
 func TestText(t *testing.T) {
-	const want = "poured (necessary): 85,200 tokens became 13,200. m2 to m19 (18 messages, 72,800 tokens) are a record of 800 now, c:1, with 83% of their strings; what follows stays. " +
+	const want = "poured (necessary): 85,200 tokens became 13,200. m2 to m19 (18 messages, 72,800 tokens) are a record of 800 now, c:1, with 61% of all exact strings in them; what follows stays. " +
 		"blocks made smaller: 1 by stub. 3 facts that should be kept left the view. it costs $0.0421 and saves $0.0213 with each request."
 	if got := text(pouring(t, "default")); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

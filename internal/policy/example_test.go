@@ -57,9 +57,9 @@ func ExamplePlan() {
 	fmt.Printf("kept with context: %.0f%%\n", p.Score*100)
 	fmt.Println("paid after requests:", p.Price.BreakEven)
 	// Output:
-	// tokens: 59218 to 11800
+	// tokens: 59218 to 11927
 	// checkpoint c:1
-	// kept with context: 82%
+	// kept with context: 84%
 	// paid after requests: 3
 }
 

@@ -56,10 +56,10 @@ func Fold(f Folding) (decant.Decision, bool) {
 	covered, kept := apart(ms, stay)
 	cp := &decant.Checkpoint{
 		From: ms[0].Number, To: ms[len(ms)-1].Number, Messages: len(covered), Kept: kept,
-		Placement: decant.PlaceMessage, Rung: decant.RungExtractive, Score: 1, Original: f.Estimator.Messages(covered),
+		Placement: decant.PlaceMessage, Rung: decant.RungExtractive, Score: 1, Share: 1, Original: f.Estimator.Messages(covered),
 	}
 	if p := f.Proved; p != nil {
-		cp.Facts, cp.Score, cp.Rung = p.Facts, p.Score, p.Rung
+		cp.Facts, cp.Score, cp.Share, cp.Rung = p.Facts, p.Score, p.Share, p.Rung
 	}
 	pins := AllPins(f.Transcript, f.Preset, f.Pinned)
 	if len(pins) > 0 {

@@ -106,7 +106,7 @@ func (r *recorder) written(ctx context.Context, p *passage, s summary.Summary, k
 	cp.Summary = summary.Seal(framed(form, strings.TrimSpace(s.Text)+quoted), key)
 	cp.Compressed = r.opts.Estimator.Count(cp.Summary) + p.images
 	said := r.evidence.recalled(ctx, p.covered, cp.Summary)
-	cp.Score, cp.Poor = said.Score, r.opts.Quick || said.Strings >= fewStrings && said.Score < form.MinScore
+	cp.Score, cp.Share, cp.Poor = said.Score, said.Share, r.opts.Quick || said.Strings >= fewStrings && said.Score < form.MinScore
 	return &cp
 }
 

@@ -34,7 +34,7 @@ type Foreign struct {
 func (f *Foreign) Prove(ctx context.Context, cp *decant.Checkpoint, o PlanOptions) {
 	cp.Facts = fact.Check(ctx, f.facts(ctx), f.Text).Kept
 	said := recall.Of(ctx, f.Covered, f.Text)
-	cp.Score, cp.Poor = said.Score, said.Strings >= fewStrings && said.Score < o.Preset.Summary.MinScore
+	cp.Score, cp.Share, cp.Poor = said.Score, said.Share, said.Strings >= fewStrings && said.Score < o.Preset.Summary.MinScore
 }
 
 // Supplement returns the decision that puts behind the newest words of a view what a summary lacks of what

@@ -23,6 +23,8 @@ type Result struct {
 	// share of the strings that are grounded, 0 to 1; those used in the newest third of the messages count
 	// double; 1 when there are none
 	Score float64 `json:"score"`
+	// share of all strings in the messages, also in results, that stand in the text, 0 to 1; 1 when there are none
+	Share float64 `json:"share"`
 }
 
 // Of measures what text holds of ms. It takes time in proportion to both. When ctx is done it ends early, and what
@@ -66,6 +68,7 @@ type Measure struct {
 	ctx      context.Context
 	messages int
 	strings  map[string]*wanted
+	all      map[string]bool    // strings that anybody wrote
 	names    map[string]bool    // of tools and their parameters, which are in every request anyway
 	lines    map[string][]place // of the texts that were measured
 	measured bool               // a text was measured to its end
@@ -90,7 +93,7 @@ type place struct {
 // In finds the strings of ms. When ctx is done it ends early, and so does what is measured by it then.
 func (r *Reader) In(ctx context.Context, ms []decant.Message) *Measure {
 	m := &Measure{
-		reader: r, ctx: ctx, messages: len(ms), strings: map[string]*wanted{}, names: map[string]bool{},
+		reader: r, ctx: ctx, messages: len(ms), strings: map[string]*wanted{}, all: map[string]bool{}, names: map[string]bool{},
 		lines: map[string][]place{},
 	}
 	var texts []string
@@ -117,6 +120,7 @@ func (m *Measure) HeldBy(ctx context.Context, text string) Result {
 		w.is, w.grounded = nil, false
 	}
 	var fresh strings.Builder
+	has := map[string]bool{}
 	for line := range strings.Lines(text) {
 		if m.ctx.Err() != nil {
 			break
@@ -127,12 +131,18 @@ func (m *Measure) HeldBy(ctx context.Context, text string) Result {
 			places = m.places(line)
 			m.lines[line] = places
 		}
+		for _, a := range m.reader.atoms(line) {
+			if m.all[a.text] {
+				has[a.text] = true
+			}
+		}
 		for _, p := range places {
 			n := min(len(p.at), ruler.Most-len(p.of.is))
 			p.of.is = append(p.of.is, p.at[:n]...)
 		}
 	}
 	r := m.result(text, fresh.String())
+	r.Share = float64(len(has)+1) / float64(len(m.all)+1)
 	if m.measured = m.ctx.Err() == nil; !m.measured {
 		clear(m.lines)
 	}
@@ -210,6 +220,7 @@ func (m *Measure) stood(text string) {
 		}
 		in := fact.IndexOf(line)
 		for _, a := range m.reader.atoms(line) {
+			m.all[a.text] = true
 			if w := m.strings[a.text]; w != nil && len(w.was) < ruler.Most {
 				w.was = append(w.was, ruler.ContextsAt(line, a.text, in.Places(a.text), ruler.Most-len(w.was))...)
 			}

@@ -31,3 +31,18 @@ func TestMeasuringAgainSaysTheSame(t *testing.T) {
 		}
 	})
 }
+
+// The share counts what only results had, too.
+func TestShareCountsStringsOfResults(t *testing.T) {
+	say := func(n int, role decant.Role, kind decant.Kind, by decant.Author, text string) decant.Message {
+		return decant.Message{Number: n, Role: role, Blocks: []decant.Block{{Kind: kind, Author: by, Content: decant.Text(text), Ref: decant.Ref{Message: n}}}}
+	}
+	ms := []decant.Message{
+		say(1, decant.RoleUser, decant.KindText, decant.AuthorUser, "look at internal/ledger/account.go"),
+		say(2, decant.RoleUser, decant.KindResult, decant.AuthorTool, "postAccount in internal/ledger/post.go\nroundHalfEven in internal/ledger/round.go"),
+	}
+	r := recall.Of(t.Context(), ms, "look at internal/ledger/account.go")
+	if r.Score != 1 || r.Share > .5 {
+		t.Errorf("score %v, share %v", r.Score, r.Share)
+	}
+}

@@ -16,6 +16,9 @@ type entry struct {
 	warm   float32 // additional worth, because the agent uses its text now
 	cost   float32
 	must   must
+	under  int32 // 1 + the entry that must stand before it, as the head of a function does; 0: none
+	head   bool  // such an entry
+	joins  bool  // it stands directly behind the entry before
 }
 
 // must says how early an entry is taken, before all that compete for the rest of the budget. The zero

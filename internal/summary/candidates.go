@@ -2,7 +2,6 @@ package summary
 
 import (
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/tool"
 )
 
 // Lines of results and of what calls wrote compete with their facts alone, and a little so that a large
@@ -13,15 +12,19 @@ const (
 	actionValue  = .1 // of a call of an unusual tool: an action in the world
 )
 
-// quote takes in the lines of a text as candidates under the heading of group g.
+// quote takes in what can be copied of a text, as candidates under the heading of group g.
 func (b *book) quote(text string, g int32, index int, by decant.Author) {
-	for s := range pieces(text) {
-		if tool.Routine(s) {
-			continue
-		}
-		n := b.lex.line(s, false)
+	base := int32(len(b.entries))
+	for _, x := range extracts(text) {
+		n := b.lex.line(x.text, false)
 		b.lex.see(n, index, by)
-		b.add(entry{sec: secQuotes, group: g, text: s, line: n, value: lineValue, warm: cold(index, b.present)})
+		e := entry{
+			sec: secQuotes, group: g, text: x.text, line: n, value: lineValue, warm: cold(index, b.present), head: x.head, joins: x.joins,
+		}
+		if x.under >= 0 {
+			e.under = base + int32(x.under) + 1
+		}
+		b.add(e)
 	}
 }
 

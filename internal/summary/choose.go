@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// Weights of the choice, in chances: 1 is a fact that is sure to be needed again.
-var (
-	groundWeight = float32(2.5) // a fact is worth so much more on a line that says what it is
-	costPower    = float32(1)   // of the tokens by which a gain is divided
-	rareWeight   = 0.002        // a word that is not too common, once
-	chatWeight   = 0.05         // the same, where all is said and nothing is done
-	// a word of a name or a title in a chat is worth so much more: it is what people ask for later
-	nameWeight = float32(4)
-	wordWeight = 0.009 // a word, as often as it is expected
-	usualShare = .025  // prose is expected up to this share of the source: the size that summaries usually have
+// Weights of the choice, in chances: 1 is a fact that is sure to be needed again. Work is quoted by the first two alone;
+// the others are of talk, whose words are what is asked for later.
+const (
+	groundWeight = 4     // a fact is worth so much more on a line that says what it is
+	neighbour    = 1     // a passage is worth so much more beside one that the record has
+	rareWeight   = 0.002 // a word that is not too common, once
+	chatWeight   = 0.05  // the same, where all is said and nothing is done
+	nameWeight   = 4     // a word of a name or a title in a chat is worth so much more
+	wordWeight   = 0.009 // a word, as often as it is expected
+	usualShare   = .025  // prose is expected up to this share of the source: the size that summaries usually have
 )
 
-// bareShare is the most of a record that lines of mere names may take: whoever reads them learns nothing else,
+// bareShare is the most of a record that passages of mere names may take: whoever reads them learns nothing else,
 // and the index that Repair appends says the same in less.
 const bareShare = .005
 
@@ -57,7 +57,7 @@ func (b *book) choose() []int32 {
 	}
 	out := c.first()
 	for i := range b.entries {
-		if !c.taken[i] && b.entries[i].must == compete {
+		if !c.taken[i] && b.entries[i].must == compete && !b.entries[i].head {
 			c.push(int32(i))
 		}
 	}
@@ -75,7 +75,7 @@ func newChooser(b *book) *chooser {
 // that come next and of the entries from an index on.
 func (c *chooser) further(picked, next []int32, from int32) []int32 {
 	for _, i := range picked {
-		c.take(i)
+		c.take(nil, i)
 	}
 	for i := from; i < int32(len(c.book.entries)); i++ {
 		g := c.book.entries[i].group
@@ -83,7 +83,9 @@ func (c *chooser) further(picked, next []int32, from int32) []int32 {
 		c.push(i)
 	}
 	for _, i := range next {
-		c.push(i)
+		if !c.book.entries[i].head {
+			c.push(i)
+		}
 	}
 	return append(picked, c.run()...)
 }
@@ -108,8 +110,7 @@ func (c *chooser) first() (out []int32) {
 		if float64(c.spent+cost) > shares[c.book.entries[i].must]*c.book.budget {
 			continue
 		}
-		c.take(i)
-		out = append(out, i)
+		out = c.take(out, i)
 	}
 	return out
 }
@@ -161,8 +162,7 @@ func (c *chooser) run() (out []int32) {
 			c.heap.down(0)
 		default:
 			c.heap.pop()
-			c.take(e.entry)
-			out = append(out, e.entry)
+			out = c.take(out, e.entry)
 		}
 	}
 	return out
@@ -174,22 +174,34 @@ func (c *chooser) isBare(i int32) bool {
 	return e.text != "" && c.book.lex.lines[e.line].bare
 }
 
-// cost returns the tokens that entry i takes now.
+// cost returns the tokens that entry i takes now, with what it must stand under and the mark of a gap.
 func (c *chooser) cost(i int32) float32 {
 	e := &c.book.entries[i]
-	if e.group >= 0 && !c.open[e.group] {
-		return e.cost + c.book.groups[e.group].cost
+	cost := e.cost
+	if e.sec == secQuotes && !c.beside(i) {
+		cost += gapCost
 	}
-	return e.cost
+	for up := e.under; up > 0 && !c.taken[up-1]; up = c.book.entries[up-1].under {
+		cost += c.book.entries[up-1].cost
+	}
+	if e.group >= 0 && !c.open[e.group] {
+		cost += c.book.groups[e.group].cost
+	}
+	return cost
 }
+
+// gapCost is what the mark of a gap counts, in tokens.
+const gapCost = 1.8
 
 // gain returns what entry i adds per token, and the tokens that it takes now.
 func (c *chooser) gain(i int32) (gain, cost float32) {
 	e := &c.book.entries[i]
-	cost = c.cost(i)
-	g := e.value
+	if cost = c.cost(i); cost <= 0 {
+		return 0, 0
+	}
+	g := e.value + c.worth(e.line)
 	if e.sec == secWritten {
-		g *= c.news(e.line)
+		g = e.value*c.news(e.line) + c.worth(e.line)
 	}
 	if e.group >= 0 && !c.open[e.group] {
 		gr := &c.book.groups[e.group]
@@ -198,45 +210,49 @@ func (c *chooser) gain(i int32) (gain, cost float32) {
 			g += c.worth(gr.line)
 		}
 	}
-	g += c.worth(e.line)
+	for up := e.under; up > 0 && !c.taken[up-1]; up = c.book.entries[up-1].under {
+		g += c.worth(c.book.entries[up-1].line)
+	}
 	if e.voice > 0 {
 		g += e.voice * c.wording(e.line)
 	}
 	if (e.sec == secQuotes || e.sec == secWritten) && c.beside(i) {
 		g += neighbour * g
 	}
-	g *= 1 + e.warm
-	if cost <= 0 {
-		return 0, 0
-	}
-	if costPower != 1 {
-		return g / float32(math.Pow(float64(cost), float64(costPower))), cost
-	}
-	return g / cost, cost
+	return g * (1 + e.warm) / cost, cost
 }
 
-var neighbour = float32(1)
-
+// beside reports whether the record has what stands directly before or behind entry i.
 func (c *chooser) beside(i int32) bool {
-	for _, j := range [...]int32{i - 1, i + 1} {
-		if j >= 0 && int(j) < len(c.book.entries) && c.taken[j] && c.book.entries[j].group == c.book.entries[i].group &&
-			c.book.entries[j].sec == c.book.entries[i].sec && c.book.entries[j].text != "" {
-			return true
-		}
+	es := c.book.entries
+	e := &es[i]
+	if e.sec == secWritten {
+		return i > 0 && c.near(i, i-1) || int(i)+1 < len(es) && c.near(i, i+1)
 	}
-	return false
+	return e.joins && i > 0 && c.near(i, i-1) || int(i)+1 < len(es) && es[i+1].joins && c.near(i, i+1)
+}
+
+func (c *chooser) near(i, j int32) bool {
+	a, b := &c.book.entries[i], &c.book.entries[j]
+	return c.taken[j] && a.group == b.group && a.sec == b.sec && b.text != ""
 }
 
 // worth returns what the facts of a line add.
 func (c *chooser) worth(n int32) (g float32) {
 	for k, id := range c.book.lex.of(n) {
-		f := &c.book.lex.facts[id]
-		if c.covered[id]&named == 0 {
-			g += f.chance
-		}
-		if c.covered[id]&grounded == 0 && c.grounds(n, k, f) {
-			g += f.chance * groundWeight
-		}
+		g += c.adds(n, k, id)
+	}
+	return g
+}
+
+// adds returns what fact number k of a line, id, adds.
+func (c *chooser) adds(n int32, k int, id int32) (g float32) {
+	f := &c.book.lex.facts[id]
+	if c.covered[id]&named == 0 {
+		g += f.chance
+	}
+	if c.covered[id]&grounded == 0 && c.grounds(n, k, f) {
+		g += f.chance * groundWeight
 	}
 	return g
 }
@@ -247,7 +263,7 @@ func (c *chooser) wording(n int32) (g float32) {
 		if c.heard[w] == 0 {
 			g += c.weight[w]
 		}
-		g += float32(wordWeight) * min(1, c.expect[w]/float32(c.heard[w]+1))
+		g += wordWeight * min(1, c.expect[w]/float32(c.heard[w]+1))
 	}
 	return g
 }
@@ -269,11 +285,14 @@ func (c *chooser) news(n int32) float32 {
 	return float32(fresh) / float32(max(1, len(facts)+len(words)))
 }
 
-// take marks what entry i says.
-func (c *chooser) take(i int32) {
+// take marks what entry i says, and what it stands under, and appends these to the picks.
+func (c *chooser) take(out []int32, i int32) []int32 {
 	e := &c.book.entries[i]
-	c.taken[i] = true
+	if e.under > 0 && !c.taken[e.under-1] {
+		out = c.take(out, e.under-1)
+	}
 	c.spent += c.cost(i)
+	c.taken[i] = true
 	if c.isBare(i) {
 		c.bare += e.cost
 	}
@@ -297,19 +316,27 @@ func (c *chooser) take(i int32) {
 	for _, w := range c.book.lex.said(e.line) {
 		c.heard[w]++
 	}
+	return append(out, i)
+}
+
+func (c *chooser) said(n int32, k int, id int32) {
+	c.covered[id] |= named
+	if c.grounds(n, k, &c.book.lex.facts[id]) {
+		c.covered[id] |= grounded
+	}
 }
 
 func (c *chooser) cover(n int32) {
 	for k, id := range c.book.lex.of(n) {
-		c.covered[id] |= named
-		if c.grounds(n, k, &c.book.lex.facts[id]) {
-			c.covered[id] |= grounded
-		}
+		c.said(n, k, id)
 	}
 }
 
 // push bids for entry i, unless it adds nothing.
 func (c *chooser) push(i int32) {
+	if c.book.entries[i].head {
+		return
+	}
 	if g, _ := c.gain(i); g > 0 {
 		c.heap.push(bid{g, i})
 	}

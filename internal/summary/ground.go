@@ -12,7 +12,8 @@ func (c *chooser) grounds(n int32, k int, f *seen) bool {
 	if said, ok := c.book.written[n]; ok {
 		return said[k]
 	}
-	return c.book.lex.lines[n].plain >= min(enoughPlain, f.plain)
+	lex := c.book.lex
+	return lex.beside[int(lex.lines[n].span)+k] >= min(enoughPlain, f.plain)
 }
 
 // A grounding says of lines of segments, by their facts, whether they say of them what the messages say.

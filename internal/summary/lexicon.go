@@ -17,6 +17,7 @@ type lexicon struct {
 	facts   []seen
 	ids     map[string]int32
 	spans   []int32 // facts of all lines, line after line
+	beside  []int32 // of each of these, the most plain words beside it there
 	words   []int32 // words of the lines of prose, line after line
 	word    map[string]int32
 	freq    []int32 // of each word, in how many lines
@@ -41,6 +42,7 @@ type seen struct {
 	kind   decant.FactKind
 	chance float32 // that it is needed again
 	plain  int32   // the most plain words beside it on one line
+	on     int32   // where it is in lexicon.spans for the newest line that has it
 }
 
 func newLexicon(limit func()) *lexicon {
@@ -56,22 +58,34 @@ func (x *lexicon) line(s string, prose bool) int32 {
 	n := int32(len(x.lines))
 	x.known[s] = n
 	x.texts = append(x.texts, s)
-	l := line{span: int32(len(x.spans)), word: int32(len(x.words)), cost: float32(estimate(s)) + newline}
-	x.found = fact.Scan(x.found[:0], s)
-	for _, f := range x.found {
-		x.spans = append(x.spans, x.id(s[f.Start:f.End], f))
+	l := line{span: int32(len(x.spans)), word: int32(len(x.words)), cost: float32(estimate(s)) + newline, bare: true}
+	for s := range strings.Lines(s) {
+		x.scan(&l, s, prose)
 	}
-	l.spans = int32(len(x.spans)) - l.span
-	l.plain = x.read(s, prose)
-	l.bare = mostlyURLs(s, x.found) || !strings.ContainsAny(s, statement) && !hasWords(s)
-	l.nwords = int32(len(x.words)) - l.word
-	if !x.weighed {
-		for _, id := range x.spans[l.span:] {
-			x.facts[id].plain = max(x.facts[id].plain, l.plain)
-		}
-	}
+	l.spans, l.nwords = int32(len(x.spans))-l.span, int32(len(x.words))-l.word
 	x.lines = append(x.lines, l)
 	return n
+}
+
+// scan finds the facts and the words of one line of the text l.
+func (x *lexicon) scan(l *line, s string, prose bool) {
+	x.found = fact.Scan(x.found[:0], s)
+	plain := x.read(s, prose)
+	l.plain = max(l.plain, plain)
+	l.bare = l.bare && (mostlyURLs(s, x.found) || !strings.ContainsAny(s, statement) && !hasWords(s))
+	for _, f := range x.found {
+		id := x.id(s[f.Start:f.End], f)
+		at := &x.facts[id]
+		if !x.weighed {
+			at.plain = max(at.plain, plain)
+		}
+		if at.on >= l.span && at.on < int32(len(x.spans)) && x.spans[at.on] == id {
+			x.beside[at.on] = max(x.beside[at.on], plain)
+			continue
+		}
+		at.on = int32(len(x.spans))
+		x.spans, x.beside = append(x.spans, id), append(x.beside, plain)
+	}
 }
 
 // past is the chance that a fact of a finished job is needed again, as a share of that of one in hand.

@@ -22,7 +22,8 @@ type written struct {
 	depth       int
 	text        string
 	code        bool
-	first, last int // of the lines of the segment
+	gap         bool // an empty line stands before it
+	first, last int  // of the lines of the segment
 }
 
 // passages returns the passages of a text in their order.
@@ -144,7 +145,7 @@ func flush(ls []written) string {
 	for _, l := range ls {
 		for _, s := range strings.Split(strings.TrimRight(l.text, "\n"), "\n") {
 			lines = append(lines, s)
-			if own := len(s) - len(strings.TrimLeft(s, " ")); s != "" && (shared < 0 || own < shared) {
+			if own := len(s) - len(strings.TrimLeft(s, " \t")); s != "" && (shared < 0 || own < shared) {
 				shared = own
 			}
 		}

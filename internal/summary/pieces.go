@@ -3,8 +3,6 @@ package summary
 import (
 	"iter"
 	"strings"
-
-	"github.com/decantdev/decant/internal/jsonspan"
 )
 
 // Widths of lines, in bytes.
@@ -20,8 +18,8 @@ const (
 )
 
 // pieces yields the lines of a text that can be quoted, without the blanks around them and the numbers that
-// tools put before the lines of files. A line that is too long to be quoted whole is yielded in pieces that
-// make sense alone: the members of JSON, the sentences of prose. What has no such places is left out.
+// tools put before the lines of files. Of a line that is too long to be quoted whole its sentences are yielded, and
+// nothing where it has none.
 func pieces(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		hidden := false
@@ -44,7 +42,7 @@ func pieces(text string) iter.Seq[string] {
 					return
 				}
 			default:
-				for _, s := range split(ln) {
+				for _, s := range sentences(ln) {
 					if !yield(s) {
 						return
 					}
@@ -52,16 +50,6 @@ func pieces(text string) iter.Seq[string] {
 			}
 		}
 	}
-}
-
-// split returns the pieces of a long line.
-func split(ln string) []string {
-	if ln[0] == '{' || ln[0] == '[' {
-		if jsonspan.Validate([]byte(ln)) == nil {
-			return members(ln)
-		}
-	}
-	return sentences(ln)
 }
 
 // says reports whether a line says anything at all: it has a letter or a digit, and is no fence of code.
@@ -148,39 +136,6 @@ func sentenceEnd(s string) int {
 		return last
 	}
 	return len(s)
-}
-
-// members returns a JSON text in pieces, cut behind commas, each as wide as is quoted. Of a value that is too
-// wide by itself, a long text, the sentences stand for it.
-func members(ln string) (out []string) {
-	start, cut := 0, 0
-	take := func(end int) {
-		if s := strings.Trim(ln[start:end], " ,{}[]"); len(s) > widest {
-			out = append(out, sentences(s)...)
-		} else if says(s) {
-			out = append(out, s)
-		}
-		start = end
-	}
-	quoted := false
-	for i := 0; i < len(ln); i++ {
-		switch c := ln[i]; {
-		case c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case c == ',' && !quoted:
-			if i-start > widest && cut > start {
-				take(cut)
-			}
-			cut = i
-		}
-	}
-	if len(ln)-start > widest && cut > start {
-		take(cut)
-	}
-	take(len(ln))
-	return out
 }
 
 // unnumber takes the number off a line of a file as tools show it: "   123→text" or "123\ttext".

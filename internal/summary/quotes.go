@@ -19,9 +19,7 @@ func (b *book) takeQuotes() {
 	q := quoter{book: b, files: map[string]int32{}}
 	for _, old := range b.src.quotes {
 		g := b.heading(old.head, old.index)
-		for _, s := range old.lines {
-			b.quote(s, g, old.index, decant.AuthorTool)
-		}
+		b.quote(strings.Join(old.lines, "\n"), g, old.index, decant.AuthorTool)
 	}
 	for i, a := range b.src.acts {
 		if a.said == "" && !a.planned {

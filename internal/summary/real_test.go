@@ -159,8 +159,15 @@ func (s *session) say(message int, text string) {
 	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(lineNumber.ReplaceAllString(strings.TrimRight(line, "\r\n"), ""))
-		if s.lines[message][line] = true; len(line) > 400 {
+		line = strings.TrimSuffix(line, ",") // behind a member of JSON, which is quoted without it
+		isJSON := strings.HasPrefix(line, "{") || strings.HasPrefix(line, "[")
+		if s.lines[message][line] = true; len(line) > 400 || isJSON {
 			s.wide[message] = append(s.wide[message], line)
+		}
+		for _, inner := range stringsIn(line) { // lines of texts in JSON
+			if isJSON && inner != line {
+				s.say(message, inner)
+			}
 		}
 	}
 }
@@ -237,6 +244,9 @@ func TestQuotesAreWholeLinesOfTheirSource(t *testing.T) {
 				head = line
 				continue
 			}
+			if quote = strings.TrimSuffix(strings.TrimSpace(quote), ","); quote == "…" {
+				continue
+			}
 			if quotes++; !slices.ContainsFunc(s.behind(head), func(n int) bool { return s.has(n, quote) }) {
 				t.Errorf("%q is no line of %q", quote, head)
 			}
@@ -272,23 +282,38 @@ func (s *session) behind(head string) (out []int) {
 	return out
 }
 
-// A fifth to two fifths of a record were lists of names. Lines that are nothing but names are a
+// A fifth to two fifths of a record were lists of names. Passages that are nothing but names are a
 // twentieth of it at most; headings, the trail, and what stands there whole, the user's words, an error and the
 // last that was said, aside.
 func TestBareNamesAreFew(t *testing.T) {
 	est := token.For(token.Model{})
 	everyRecord(t, func(t *testing.T, _ *session, record string) {
-		all, bare, part := est.Count(record), 0, ""
+		all, bare, part, run, mere := est.Count(record), 0, "", 0, true
+		end := func() {
+			if mere {
+				bare += run
+			}
+			run, mere = 0, true
+		}
 		for line := range strings.Lines(record) {
 			if head, ok := strings.CutPrefix(line, "# "); ok {
 				part = strings.TrimSpace(head)
 				continue
 			}
 			heading := part == "Quotes" && !strings.HasPrefix(line, "  ")
-			if !heading && !slices.Contains([]string{"User", "Files", "State", "Last"}, part) && saysNothing(line) {
-				bare += est.Count(line)
+			switch {
+			case slices.Contains([]string{"User", "Files", "State", "Last"}, part):
+			case heading || strings.TrimSpace(line) == "…" || part != "Quotes":
+				end()
+				if !heading && saysNothing(line) {
+					bare += est.Count(line)
+				}
+			default:
+				run += est.Count(line)
+				mere = mere && saysNothing(line)
 			}
 		}
+		end()
 		if 20*bare > all {
 			t.Errorf("%d of %d tokens are bare names", bare, all)
 		}

@@ -52,8 +52,12 @@ func (p *page) write(s section, es []int32) {
 		return int(i - j)
 	})
 	group, cited := int32(-1), 0
+	before := int32(-1) // the entry on the line before, -1: there is a heading
 	for _, i := range es {
 		e := &p.book.entries[i]
+		if s == secQuotes && e.group == group && before >= 0 && (i != before+1 || !e.joins) && e.text != "" {
+			p.WriteString(indent + gapMark + "\n")
+		}
 		if e.group != group && e.group >= 0 {
 			group = e.group
 			if h := p.book.groups[group].head; h != "" {
@@ -61,8 +65,10 @@ func (p *page) write(s section, es []int32) {
 			}
 		}
 		if e.text == "" {
+			before = -1
 			continue
 		}
+		before = i
 		lead := indent
 		if e.number != cited && e.number != 0 && s != secQuotes && s != secWritten && s != secFiles {
 			lead = cite(e.number) // once for what follows from the same message
@@ -82,3 +88,6 @@ func (p *page) place(e *entry) int {
 	}
 	return e.number
 }
+
+// gapMark stands between what is quoted where something was left out.
+const gapMark = "…"

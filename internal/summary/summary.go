@@ -3,11 +3,13 @@
 //
 // It is extractive, and written for a reader: words that people typed come first and whole, then the request
 // in hand, their rules, what came of jobs that are finished, the plan, what still runs or is open, how builds, tests and
-// commits came out last and what other tools did, every file that was changed or read, what the model concluded, and at the end whole lines of results
-// under the file or the command that they came from. What must be in the record is taken first, in that
-// order; of the rest those lines are taken that hold the most names for their tokens, on lines that say what
-// the names are. Names alone are a twentieth of a record at most. An earlier record is read back and
-// distilled again, so that a record of records does not grow; text that only looks like one is text
+// commits came out last and what other tools did, every file that was changed or read, what the model concluded, and at the
+// end passages of results under the file or the command that they came from: what a person would copy, as a function with
+// its head, a hunk, a failing test, rows of a table, members of JSON. Where lines are left out between two passages stands
+// "…". What must be in the record is taken first, in that order; of the rest those passages are taken that add the most
+// names for their tokens, on lines that say what the names are, and those first that continue what the record has. An
+// earlier record is read back and distilled again, so that a record of records does not grow; text that only looks like one
+// is text
 // ([Sealed]).
 //
 // The same package checks and repairs summaries that others wrote: [Accept]. Lines of what models wrote about

@@ -63,7 +63,7 @@ func (w *wants) lead() {
 	b := w.book
 	best, most := map[int32]int{}, map[int32]int{}
 	for i := range b.entries {
-		if e := &b.entries[i]; e.text != "" && e.must != mustChange && e.must != mustFile {
+		if e := &b.entries[i]; e.text != "" && !e.head && e.must != mustChange && e.must != mustFile {
 			now := 0
 			if e.warm >= 0 {
 				now = 1

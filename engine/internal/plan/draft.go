@@ -87,7 +87,7 @@ func (dr *Draft) Covering() *decant.Checkpoint {
 func (dr *Draft) Record(r *decant.Checkpoint) error {
 	cp, made := *dr.Covering(), slices.Clone(dr.Made)
 	cp.Summary, cp.Rung, cp.CostUSD, cp.Segments = r.Summary, r.Rung, r.CostUSD, r.Segments
-	cp.Facts, cp.Score, cp.Poor, cp.Compressed = r.Facts, r.Score, r.Poor, r.Compressed
+	cp.Facts, cp.Score, cp.Share, cp.Poor, cp.Compressed = r.Facts, r.Score, r.Share, r.Poor, r.Compressed
 	for i := range made {
 		if d := &made[i]; d.Checkpoint == dr.Covering() {
 			d.Checkpoint, d.After = &cp, cp.Compressed

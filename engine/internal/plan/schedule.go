@@ -224,7 +224,7 @@ func (s *Schedule) resumesCold(why policy.Reason) bool {
 // another goes out as that one did.
 func (s *Schedule) hasRoutine() bool {
 	dr := s.Draft
-	if dr.Slides() || !policy.HasRoutine(s.routinePreset()) || dr.Match.State == nil || dr.Match.Relation != match.Continues {
+	if dr.Slides() || !policy.HasRoutine(s.routinePreset()) || dr.Match.Relation != match.Continues && dr.Match.Relation != match.Begins {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), dr.OptionalTimeout)
