@@ -7,6 +7,7 @@ import (
 	"os/user"
 	"time"
 
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 )
@@ -19,8 +20,8 @@ type auditCmd struct {
 }
 
 // Run lists the audit log, of all tenants unless one is named.
-func (c *auditCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db store.Store) error {
+func (c *auditCmd) Run(s *process.Process) error {
+	return c.with(s, func(ctx context.Context, db store.Store) error {
 		q := store.ActQuery{Since: c.Since.since(time.Now()), Limit: c.Limit}
 		if c.Tenant.given {
 			q.Tenant = &c.Tenant.name
@@ -34,15 +35,15 @@ func (c *auditCmd) Run(s *streams) error {
 			rows[i] = report.Act(a)
 		}
 		if c.JSON {
-			return writeJSON(s.out, rows)
+			return writeJSON(s.Out, rows)
 		}
-		return report.WriteActs(s.out, rows, time.Local)
+		return report.WriteActs(s.Out, rows, time.Local)
 	})
 }
 
 // act returns the record of an action by the user of this command.
-func act(action, tenant, target, detail string) store.Act {
-	return store.Act{Time: time.Now(), Actor: actor(), Action: action, Tenant: tenant, Target: target, Detail: detail}
+func act(s *process.Process, action, tenant, target, detail string) store.Act {
+	return store.Act{Time: time.Now(), Actor: actor(s), Action: action, Tenant: tenant, Target: target, Detail: detail}
 }
 
 // audited records something that was done.
@@ -54,12 +55,12 @@ func audited(ctx context.Context, db store.Auditor, a store.Act) error {
 }
 
 // actor returns who runs this command, as the operating system says.
-func actor() string {
+func actor(s *process.Process) string {
 	name := fmt.Sprintf("uid %d", os.Getuid())
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		name = u.Username
 	}
-	if by := os.Getenv("SUDO_USER"); by != "" {
+	if by := s.Getenv("SUDO_USER"); by != "" {
 		name += " for " + by
 	}
 	return name

@@ -7,17 +7,18 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/apps/chat"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/project"
 	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/internal/userdir"
 	"github.com/decantdev/decant/store"
 )
 
@@ -61,43 +62,43 @@ cost or length limit reached, refused by the model, or not valid for --json-sche
 }
 
 // Run answers once, or talks at the terminal.
-func (c *chatCmd) Run(s *streams) error {
-	p, err := c.project()
+func (c *chatCmd) Run(s *process.Process) error {
+	p, err := c.project(s)
 	if err != nil {
-		return usageError{err}
+		return exit.Usage(err)
 	}
 	for _, w := range p.Warnings {
-		s.warn(errors.New(w))
+		s.Warn(errors.New(w))
 	}
 	if c.Serve {
 		return c.serve(s, p)
 	}
 	if c.Workspaces != "" || c.WorkspaceShell || c.Listen != "" || c.PlainHTTP {
-		return usageError{errors.New("--listen, --plain-http, --workspaces and --workspace-shell are for --serve")}
+		return exit.Usage(errors.New("--listen, --plain-http, --workspaces and --workspace-shell are for --serve"))
 	}
-	if c.Prompt == "" && c.File == "" && s.typed() {
+	if c.Prompt == "" && c.File == "" && s.Typed() {
 		return c.talk(s, p)
 	}
 	return c.once(s, p)
 }
 
 // talk talks at the terminal.
-func (c *chatCmd) talk(s *streams, p *project.Project) error {
+func (c *chatCmd) talk(s *process.Process, p *project.Project) error {
 	if c.OutputFormat != string(chat.FormatText) || c.JSONSchema != "" {
-		return usageError{errors.New("--output-format and --json-schema are for -p, -f and standard input")}
+		return exit.Usage(errors.New("--output-format and --json-schema are for -p, -f and standard input"))
 	}
 	return talkAt(s, p, func(ctx context.Context, notices io.Writer) (*chat.Chat, func() error, error) {
-		return c.open(ctx, p, notices, false)
+		return c.open(ctx, s, p, notices, false)
 	})
 }
 
 // project reads what the project here and its user say. What the command line says stands before it.
-func (c *chatCmd) project() (*project.Project, error) {
-	home, err := settingsHome()
+func (c *chatCmd) project(s *process.Process) (*project.Project, error) {
+	home, err := userdir.Config(s.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	p, err := project.Load(project.Options{Dir: ".", Home: home})
+	p, err := project.Load(project.Options{Dir: s.Path("."), Home: home})
 	if err != nil {
 		return nil, err
 	}
@@ -117,22 +118,23 @@ func (c *chatCmd) project() (*project.Project, error) {
 	if set.MaxTurns < 0 || set.MaxBudget < 0 {
 		return nil, errors.New("--max-turns and --max-budget-usd must not be negative")
 	}
+	set.Preset = s.Preset(set.Preset)
 	set.Allow = append(set.Allow, c.Allow...)
 	return p, nil
 }
 
 // once answers one question.
-func (c *chatCmd) once(s *streams, p *project.Project) (err error) {
-	q := chat.Question{Format: chat.Format(c.OutputFormat), Out: s.out}
+func (c *chatCmd) once(s *process.Process, p *project.Project) (err error) {
+	q := chat.Question{Format: chat.Format(c.OutputFormat), Out: s.Out}
 	if err = c.question(s, p, &q); err != nil {
 		return err
 	}
-	if q.Schema, err = c.schema(); err != nil {
+	if q.Schema, err = c.schema(s); err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := s.Context()
 	defer stop()
-	t, done, err := c.open(ctx, p, s.err, true)
+	t, done, err := c.open(ctx, s, p, s.Err, true)
 	if err != nil {
 		return err
 	}
@@ -140,7 +142,7 @@ func (c *chatCmd) once(s *streams, p *project.Project) (err error) {
 	r, err := t.Once(ctx, q)
 	for i := range r.Denied {
 		call := &r.Denied[i]
-		s.warn(fmt.Errorf("denied: no terminal to ask for approval: %s %s (allow it with --allow)", call.Tool, clipped(string(call.Arguments), 200)))
+		s.Warn(fmt.Errorf("denied: no terminal to ask for approval: %s %s (allow it with --allow)", call.Tool, clipped(string(call.Arguments), 200)))
 	}
 	return verdictOf(r, err)
 }
@@ -157,9 +159,9 @@ func clipped(s string, n int) string {
 func verdictOf(r *chat.Result, err error) error {
 	switch {
 	case errors.Is(err, chat.ErrForm), errors.Is(err, agent.ErrBudget):
-		return targetError{err}
+		return exit.Missed(err)
 	case r.Stop == agent.StopCancelled:
-		return exitStatus(128 + int(syscall.SIGINT))
+		return exit.Interrupted
 	case errors.Is(err, agent.ErrWaiting):
 		return fmt.Errorf("this session has calls that wait for approval: run decant chat -r %s at a terminal", r.Session)
 	case err != nil:
@@ -167,49 +169,49 @@ func verdictOf(r *chat.Result, err error) error {
 	}
 	switch r.Stop {
 	case agent.StopTurns:
-		return targetError{fmt.Errorf("reached the limit of %d turns: this is the final answer that the model gave", r.Turns)}
+		return exit.Missed(fmt.Errorf("reached the limit of %d turns: this is the final answer that the model gave", r.Turns))
 	case agent.StopBudget:
-		return targetError{fmt.Errorf("the budget is used up ($%.4f): this is the final answer that the model gave", r.USD)}
+		return exit.Missed(fmt.Errorf("the budget is used up ($%.4f): this is the final answer that the model gave", r.USD))
 	case agent.StopLength:
-		return targetError{errors.New("the answer reached its maximum length and was cut off")}
+		return exit.Missed(errors.New("the answer reached its maximum length and was cut off"))
 	case agent.StopRefused:
-		return targetError{errors.New("the model refuses to answer")}
+		return exit.Missed(errors.New("the model refuses to answer"))
 	}
 	return nil
 }
 
 // question fills in what is to be said. Only what is typed as --prompt may name commands and files.
-func (c *chatCmd) question(s *streams, p *project.Project, q *chat.Question) (err error) {
+func (c *chatCmd) question(s *process.Process, p *project.Project, q *chat.Question) (err error) {
 	switch {
 	case c.Prompt != "" && c.File != "":
-		return usageError{errors.New("want either -p or -f")}
+		return exit.Usage(errors.New("want either -p or -f"))
 	case c.Prompt != "":
 		if q.Text, q.With, err = chat.Typed(p, c.Prompt); err != nil {
-			return inputError{err}
+			return exit.Input(err)
 		}
 	case c.File != "":
-		if q.Text, err = fileOrText(c.File); err != nil {
-			return inputError{err}
+		if q.Text, err = fileOrText(s.Path(c.File), c.File); err != nil {
+			return exit.Input(err)
 		}
 	}
 	more, err := c.piped(s, q.Text != "")
 	if err != nil {
-		return inputError{err}
+		return exit.Input(err)
 	}
 	q.Text = strings.TrimSpace(q.Text + "\n\n" + more)
 	if q.Text == "" {
-		return usageError{errors.New("nothing to send: use -p TEXT, -f FILE or standard input")}
+		return exit.Usage(errors.New("nothing to send: use -p TEXT, -f FILE or standard input"))
 	}
 	return nil
 }
 
 // fileOrText returns what a file holds, or the text that is no name of a file.
-func fileOrText(name string) (string, error) {
-	info, err := os.Stat(name)
+func fileOrText(path, text string) (string, error) {
+	info, err := os.Stat(path)
 	if err != nil || info.IsDir() {
-		return name, nil
+		return text, nil
 	}
-	b, err := os.ReadFile(name)
+	b, err := os.ReadFile(path)
 	return string(b), err
 }
 
@@ -220,11 +222,11 @@ const (
 
 // piped returns what stands on standard input. Where something is to be said anyway, it does not wait long for input that never
 // comes: programs inherit pipes that nobody writes to.
-func (c *chatCmd) piped(s *streams, optional bool) (string, error) {
-	if s.in == nil || s.typed() {
+func (c *chatCmd) piped(s *process.Process, optional bool) (string, error) {
+	if s.In == nil || s.Typed() {
 		return "", nil
 	}
-	r := bufio.NewReader(io.LimitReader(s.in, mostPiped+1))
+	r := bufio.NewReader(io.LimitReader(s.In, mostPiped+1))
 	if optional {
 		first := make(chan struct{})
 		go func() {
@@ -234,7 +236,7 @@ func (c *chatCmd) piped(s *streams, optional bool) (string, error) {
 		select {
 		case <-first:
 		case <-time.After(firstByte):
-			s.warn(fmt.Errorf("no input on stdin after %v, ignoring it; redirect slow output to a file, or use </dev/null", firstByte))
+			s.Warn(fmt.Errorf("no input on stdin after %v, ignoring it; redirect slow output to a file, or use </dev/null", firstByte))
 			return "", nil
 		}
 	}
@@ -249,34 +251,34 @@ func (c *chatCmd) piped(s *streams, optional bool) (string, error) {
 }
 
 // schema reads the schema of the answer, nil when there is none.
-func (c *chatCmd) schema() (*chat.Schema, error) {
+func (c *chatCmd) schema(s *process.Process) (*chat.Schema, error) {
 	if c.JSONSchema == "" {
 		return nil, nil
 	}
-	src, err := os.ReadFile(c.JSONSchema)
+	src, err := os.ReadFile(s.Path(c.JSONSchema))
 	if err != nil {
-		return nil, inputError{err}
+		return nil, exit.Input(err)
 	}
-	s, err := chat.ParseSchema(src)
+	schema, err := chat.ParseSchema(src)
 	if err != nil {
-		return nil, inputError{fmt.Errorf("%s: %w", c.JSONSchema, err)}
+		return nil, exit.Input(fmt.Errorf("%s: %w", c.JSONSchema, err))
 	}
-	return s, nil
+	return schema, nil
 }
 
 // open opens a chat; done closes it. notices gets what the preset says of pours.
-func (c *chatCmd) open(ctx context.Context, p *project.Project, notices io.Writer, unattended bool) (t *chat.Chat, done func() error, err error) {
+func (c *chatCmd) open(ctx context.Context, s *process.Process, p *project.Project, notices io.Writer, unattended bool) (t *chat.Chat, done func() error, err error) {
 	o := chat.Options{Project: p, Turns: p.Settings.MaxTurns, USD: p.Settings.MaxBudget, Window: c.Window.tokens, Notices: notices, Unattended: unattended}
 	if o.Preset, err = chat.PresetFor(p.Settings); err != nil {
-		return nil, nil, usageError{err}
+		return nil, nil, exit.Usage(err)
 	}
-	if o.Team, err = teamOf(c.Team); err != nil {
-		return nil, nil, inputError{err}
+	if o.Team, err = teamOf(s.Path(c.Team)); err != nil {
+		return nil, nil, exit.Input(err)
 	}
-	servers := func(o *chat.Options) (func() error, error) {
-		return giveServers(ctx, o, c.MCP, func(err error) { fmt.Fprintln(notices, "decant:", secret.Mask(err.Error())) })
+	servers := func(s *process.Process, o *chat.Options) (func() error, error) {
+		return giveServers(ctx, s, o, c.MCP, func(err error) { fmt.Fprintln(notices, "decant:", secret.Mask(err.Error())) })
 	}
-	clean, err := c.ready(&o, c.tools, servers)
+	clean, err := c.ready(s, &o, c.tools, servers)
 	done = func() error { return ended(clean) }
 	if err == nil {
 		t, err = chat.New(ctx, o)
@@ -293,27 +295,30 @@ func (c *chatCmd) open(ctx context.Context, p *project.Project, notices io.Write
 }
 
 // tools gives a chat its tools. Commands see neither the database nor what opens it.
-func (c *chatCmd) tools(o *chat.Options) (func() error, error) {
-	cfg, err := (&dbFlag{DB: c.DB, keyFileFlag: c.keyFileFlag}).settings()
+func (c *chatCmd) tools(s *process.Process, o *chat.Options) (func() error, error) {
+	cfg, err := (&dbFlag{DB: c.DB, keyFileFlag: c.keyFileFlag}).settings(s)
 	if err != nil {
 		return nil, err
 	}
-	hide, err := private(cfg, o.DB)
+	hide, err := private(s, cfg, o.DB)
 	if err != nil {
 		return nil, err
 	}
-	return giveTools(o, hide)
+	return giveTools(s, o, hide)
 }
+
+// A step gives a chat something. What it returns ends that.
+type step func(s *process.Process, o *chat.Options) (func() error, error)
 
 // ready finds out whom a chat talks to and which database is used, and does what else is to be done before it begins. What it returns ends what
 // it has begun, also beside an error.
-func (c *chatCmd) ready(o *chat.Options, more ...func(*chat.Options) (func() error, error)) (clean []func() error, err error) {
-	if o.Catalog, err = c.models(); err != nil {
+func (c *chatCmd) ready(s *process.Process, o *chat.Options, more ...step) (clean []func() error, err error) {
+	if o.Catalog, err = c.models(s); err != nil {
 		return nil, err
 	}
-	model := func(o *chat.Options) (func() error, error) { return talkTo(o, c.Sandbox, nil) }
-	for _, step := range slices.Concat([]func(*chat.Options) (func() error, error){c.database}, more, []func(*chat.Options) (func() error, error){model}) {
-		end, err := step(o)
+	model := func(s *process.Process, o *chat.Options) (func() error, error) { return talkTo(s, o, c.Sandbox, nil) }
+	for _, do := range slices.Concat([]step{c.database}, more, []step{model}) {
+		end, err := do(s, o)
 		if end != nil {
 			clean = append(clean, end)
 		}
@@ -333,13 +338,13 @@ func ended(clean []func() error) (err error) {
 }
 
 // serve serves agents until it is told to stop.
-func (c *chatCmd) serve(s *streams, p *project.Project) (err error) {
-	cfg, err := c.served(p)
+func (c *chatCmd) serve(s *process.Process, p *project.Project) (err error) {
+	cfg, err := c.served(s, p)
 	if err != nil {
-		return usageError{err}
+		return exit.Usage(err)
 	}
 	o := chat.Options{Project: p, USD: p.Settings.MaxBudget}
-	clean, err := c.ready(&o)
+	clean, err := c.ready(s, &o)
 	defer func() { err = errors.Join(err, ended(clean)) }()
 	if err != nil {
 		return err
@@ -349,9 +354,9 @@ func (c *chatCmd) serve(s *streams, p *project.Project) (err error) {
 		hint = "A stand-in answers: it knows what it is sent, and nothing else. Tell it something, then ask for it."
 	}
 	if m, _ := o.Catalog.Lookup(o.Model); m.Retirement(time.Now()) != "" {
-		s.warn(errors.New(m.Retirement(time.Now()) + ": choose another with --model; decant models lists them"))
+		s.Warn(errors.New(m.Retirement(time.Now()) + ": choose another with --model; decant models lists them"))
 	}
-	where, err := c.workspaces(cfg, &o)
+	where, err := c.workspaces(s, cfg, &o)
 	if err != nil {
 		return err
 	}
@@ -363,33 +368,33 @@ func (c *chatCmd) resume(ctx context.Context, t *chat.Chat) error {
 	id := c.Resume
 	switch {
 	case c.Continue && id != "":
-		return usageError{errors.New("want either -c or -r")}
+		return exit.Usage(errors.New("want either -c or -r"))
 	case c.Continue:
 		id = chat.Last
 	case id == "" && c.ForkSession:
-		return usageError{errors.New("--fork-session needs -c or -r")}
+		return exit.Usage(errors.New("--fork-session needs -c or -r"))
 	case id == "":
 		return nil
 	}
 	err := t.Open(ctx, id, c.ForkSession)
 	switch {
 	case errors.Is(err, store.ErrNotFound) && id == c.Resume:
-		return inputError{fmt.Errorf("there is no session %q in this database: \"decant sessions\" lists the stored ones", id)}
+		return exit.Input(fmt.Errorf("there is no session %q in this database: \"decant sessions\" lists the stored ones", id))
 	case errors.Is(err, store.ErrNotFound):
-		return inputError{err}
+		return exit.Input(err)
 	}
 	return err
 }
 
 // database says which database is used: the user's, or for the stand-in one that goes with the program.
-func (c *chatCmd) database(o *chat.Options) (func() error, error) {
+func (c *chatCmd) database(s *process.Process, o *chat.Options) (func() error, error) {
 	if c.Sandbox && c.DB == "" {
-		dir, err := os.MkdirTemp("", "decant-chat-")
+		dir, err := os.MkdirTemp(s.Getenv("TMPDIR"), "decant-chat-")
 		o.DB = filepath.Join(dir, "chat.db")
 		return func() error { return os.RemoveAll(dir) }, err
 	}
 	f := dbFlag{DB: c.DB, keyFileFlag: c.keyFileFlag}
-	cfg, err := f.settings()
+	cfg, err := f.settings(s)
 	if err != nil {
 		return nil, err
 	}
@@ -399,6 +404,6 @@ func (c *chatCmd) database(o *chat.Options) (func() error, error) {
 	}
 	o.Encrypted = key != nil
 	o.Open = func(ctx context.Context, db string) (store.Store, error) { return openStore(ctx, cfg, db) }
-	o.DB, err = databasePath(cfg.DB)
-	return nil, err
+	o.DB = cfg.DB
+	return nil, nil
 }

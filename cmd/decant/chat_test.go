@@ -9,12 +9,15 @@ import (
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 )
 
 // The help of decant chat, as people see it.
 func TestChatHelp(t *testing.T) {
 	var out, messages bytes.Buffer
-	if code := run([]string{"chat", "--help"}, &streams{out: &out, err: &messages, width: 80}); code != exitDone || messages.Len() > 0 {
+	if code := run(&process.Process{Args: []string{"chat", "--help"}, Out: &out, Err: &messages, Width: 80}); code != exit.Done || messages.Len() > 0 {
 		t.Fatalf("exit code %d: %s", code, messages.String())
 	}
 	const golden = "testdata/chat-help.golden"
@@ -37,7 +40,7 @@ func TestInputThatDoesNotComeIsNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, late := io.Pipe()
 		var messages bytes.Buffer
-		text, err := new(chatCmd).piped(&streams{in: in, err: &messages}, true)
+		text, err := new(chatCmd).piped(&process.Process{In: in, Err: &messages}, true)
 		if text != "" || err != nil || !strings.Contains(messages.String(), "no input on stdin") {
 			t.Errorf("%q, %v, said is %q", text, err, messages.String())
 		}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/decantdev/decant/agent/mcp"
 	"github.com/decantdev/decant/apps/chat"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/trust"
 )
 
@@ -17,13 +19,13 @@ const mcpFile = ".mcp.json"
 
 // giveServers gives a chat the tools of the MCP servers of its project, where they are trusted, or shall be. warn is told what is not there and why. The
 // function that it returns ends the servers.
-func giveServers(ctx context.Context, o *chat.Options, trusted bool, warn func(error)) (func() error, error) {
+func giveServers(ctx context.Context, s *process.Process, o *chat.Options, trusted bool, warn func(error)) (func() error, error) {
 	name := filepath.Join(o.Project.Root, mcpFile)
 	file, err := trust.Read(name)
 	if errors.Is(err, fs.ErrNotExist) && !trusted {
 		return nil, nil
 	}
-	yeses, fault := yeses()
+	yeses, fault := yeses(s)
 	switch {
 	case fault != nil:
 		return nil, fault
@@ -31,11 +33,11 @@ func giveServers(ctx context.Context, o *chat.Options, trusted bool, warn func(e
 		warn(fmt.Errorf("%s names MCP servers, which are programs: look at it, and say --mcp once to start them here from now on", name))
 		return nil, nil
 	case err != nil:
-		return nil, inputError{err}
+		return nil, exit.Input(err)
 	}
-	servers, err := mcp.Read(name, file.Data, nil)
+	servers, err := mcp.Read(name, file.Data, s.LookupEnv)
 	if err != nil {
-		return nil, inputError{err}
+		return nil, exit.Input(err)
 	}
 	if trusted {
 		if err := yeses.Add(file); err != nil {

@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/decantdev/decant/apps/chat"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/project"
 )
 
@@ -28,7 +29,7 @@ func notesServer() {
 
 // A file of servers that nobody trusts does not keep a chat from beginning, whatever is in it. With --mcp it is an error.
 func TestServersThatNobodyTrusts(t *testing.T) {
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	s := &process.Process{Environ: []string{"XDG_CONFIG_HOME=" + t.TempDir()}}
 	for name, put := range map[string]func(file string) error{
 		"a variable that is not set": func(file string) error {
 			return os.WriteFile(file, []byte(`{"mcpServers": {"db": {"command": "x", "env": {"KEY": "${DECANT_TEST_UNSET}"}}}}`), 0o600)
@@ -45,14 +46,14 @@ func TestServersThatNobodyTrusts(t *testing.T) {
 			o := &chat.Options{Project: &project.Project{Root: dir}}
 			var warned []string
 			warn := func(err error) { warned = append(warned, err.Error()) }
-			done, err := giveServers(t.Context(), o, false, warn)
+			done, err := giveServers(t.Context(), s, o, false, warn)
 			if err != nil || done != nil || len(o.Tools) > 0 || len(warned) != 1 || !strings.Contains(warned[0], mcpFile) {
 				t.Errorf("%v, warned of %q", err, warned)
 			}
-			if _, err := giveServers(t.Context(), o, true, warn); err == nil || !strings.Contains(err.Error(), mcpFile) {
+			if _, err := giveServers(t.Context(), s, o, true, warn); err == nil || !strings.Contains(err.Error(), mcpFile) {
 				t.Errorf("with --mcp: %v", err)
 			}
-			if _, err := giveServers(t.Context(), o, false, warn); err != nil {
+			if _, err := giveServers(t.Context(), s, o, false, warn); err != nil {
 				t.Errorf("it is trusted now: %v", err)
 			}
 		})

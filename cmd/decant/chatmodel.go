@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/apps/chat"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/openai"
@@ -30,46 +31,43 @@ var errNoModel = errors.New(`there is no key for a model. Either set ANTHROPIC_A
 
 // talkTo says whom a chat talks to: a stand-in, or a model that there is a key for. via carries the calls to a model;
 // nil: http.DefaultTransport. The function that it returns ends a stand-in.
-func talkTo(o *chat.Options, sandboxed bool, via http.RoundTripper) (func() error, error) {
+func talkTo(s *process.Process, o *chat.Options, sandboxed bool, via http.RoundTripper) (func() error, error) {
 	o.Model = o.Project.Settings.Model
 	if sandboxed {
 		return standIn(o)
 	}
-	switch whose := providerOf(o.Catalog, o.Model); {
-	case whose == token.Anthropic && key("ANTHROPIC_API_KEY") != "":
-		return nil, overMessages(o, via)
-	case whose == token.OpenAI && (key("OPENAI_API_KEY") != "" || os.Getenv("OPENAI_BASE_URL") != ""):
-		return nil, overCompletions(o, via)
+	switch whose := providerOf(s, o.Catalog, o.Model); {
+	case whose == token.Anthropic && s.Key("ANTHROPIC_API_KEY") != "":
+		return nil, overMessages(s, o, via)
+	case whose == token.OpenAI && (s.Key("OPENAI_API_KEY") != "" || s.Getenv("OPENAI_BASE_URL") != ""):
+		return nil, overCompletions(s, o, via)
 	}
-	return nil, usageError{errNoModel}
+	return nil, exit.Usage(errNoModel)
 }
 
 // providerOf returns who has a model: as the catalogue says; of one that it does not know, or that nobody names, whoever there is a key for.
-func providerOf(catalog *token.Catalog, model string) token.Provider {
+func providerOf(s *process.Process, catalog *token.Catalog, model string) token.Provider {
 	if m, known := catalog.Lookup(model); known {
 		return m.Provider
 	}
-	if strings.HasPrefix(model, "claude") || key("OPENAI_API_KEY") == "" && os.Getenv("OPENAI_BASE_URL") == "" {
+	if strings.HasPrefix(model, "claude") || s.Key("OPENAI_API_KEY") == "" && s.Getenv("OPENAI_BASE_URL") == "" {
 		return token.Anthropic
 	}
-	if model == "" && key("ANTHROPIC_API_KEY") != "" {
+	if model == "" && s.Key("ANTHROPIC_API_KEY") != "" {
 		return token.Anthropic
 	}
 	return token.OpenAI
 }
 
-// key returns a key of the environment.
-func key(name string) string { return strings.TrimSpace(os.Getenv(name)) }
-
 // overMessages has a chat talk over the Messages API. The cheapest model of the provider writes records.
-func overMessages(o *chat.Options, via http.RoundTripper) error {
+func overMessages(s *process.Process, o *chat.Options, via http.RoundTripper) error {
 	if o.Model == "" {
 		o.Model = defaultModel
 	}
-	base := os.Getenv("ANTHROPIC_BASE_URL")
-	client, err := anthropic.New(anthropic.Options{Base: base, Transport: via, Credential: provider.Key("x-api-key", key("ANTHROPIC_API_KEY")), Catalog: o.Catalog})
+	base := s.Getenv("ANTHROPIC_BASE_URL")
+	client, err := anthropic.New(anthropic.Options{Base: base, Transport: via, Credential: provider.Key("x-api-key", s.Key("ANTHROPIC_API_KEY")), Catalog: o.Catalog})
 	if err != nil {
-		return usageError{err}
+		return exit.Usage(err)
 	}
 	o.Client = client
 	o.Account = &provider.Account{Client: client, Upstream: base, Model: summarize.Cheapest(o.Catalog, time.Now())(token.Model{Provider: token.Anthropic}, "")}
@@ -77,18 +75,18 @@ func overMessages(o *chat.Options, via http.RoundTripper) error {
 }
 
 // overCompletions has a chat talk over Chat Completions. Its own model writes records: a server on this machine has no other.
-func overCompletions(o *chat.Options, via http.RoundTripper) error {
+func overCompletions(s *process.Process, o *chat.Options, via http.RoundTripper) error {
 	if o.Model == "" {
-		return usageError{errors.New("name the model: --model ID, or model: in the settings")}
+		return exit.Usage(errors.New("name the model: --model ID, or model: in the settings"))
 	}
 	who := provider.Credential{}
-	if k := key("OPENAI_API_KEY"); k != "" {
+	if k := s.Key("OPENAI_API_KEY"); k != "" {
 		who = provider.Bearer(k)
 	}
-	base := os.Getenv("OPENAI_BASE_URL")
+	base := s.Getenv("OPENAI_BASE_URL")
 	client, err := openai.New(openai.Options{Base: base, Transport: via, Credential: who, Catalog: o.Catalog})
 	if err != nil {
-		return usageError{err}
+		return exit.Usage(err)
 	}
 	o.Client = client
 	o.Account = &provider.Account{Client: client, Upstream: base, Model: o.Model}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/decantdev/decant/agent/tools"
 	"github.com/decantdev/decant/apps/chat"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/store"
 )
 
@@ -120,12 +121,12 @@ func measureKept(path string) keptSession {
 }
 
 // dropKept removes what is kept of the sessions that are no longer in the database.
-func (f *dbFlag) dropKept(ctx context.Context, js store.Journals) error {
-	cfg, err := f.settings()
+func (f *dbFlag) dropKept(ctx context.Context, s *process.Process, js store.Journals) error {
+	cfg, err := f.settings(s)
 	if err != nil {
 		return err
 	}
-	path, err := f.path(cfg)
+	path, err := f.path(s, cfg)
 	if err != nil {
 		return err
 	}

@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/decantdev/decant/apps/chat"
-	"github.com/decantdev/decant/apps/chat/server"
+	chatserver "github.com/decantdev/decant/apps/chat/server"
 	"github.com/decantdev/decant/apps/chat/server/page"
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/embedded"
@@ -20,6 +17,7 @@ import (
 	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/front"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/preset"
 )
 
@@ -43,8 +41,8 @@ type chatService struct {
 }
 
 // serveChat serves agents until the process is told to stop. It says where, and what else is to be known.
-func serveChat(s *streams, cfg *config.Config, o *chat.Options, where chatserver.Workspaces, hint string) (err error) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+func serveChat(s *process.Process, cfg *config.Config, o *chat.Options, where chatserver.Workspaces, hint string) (err error) {
+	ctx, stop := s.Context()
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	log, v := logger(cfg, s), &chatService{}
@@ -59,10 +57,10 @@ func serveChat(s *streams, cfg *config.Config, o *chat.Options, where chatserver
 	if v.edge.pair != nil {
 		scheme = "https"
 	}
-	fmt.Fprintf(s.out, "The chat is at %s://%s\n", scheme, v.edge.listener.Addr())
+	fmt.Fprintf(s.Out, "The chat is at %s://%s\n", scheme, v.edge.listener.Addr())
 	v.edge.warn(log)
 	if hint != "" {
-		fmt.Fprintln(s.out, hint)
+		fmt.Fprintln(s.Out, hint)
 	}
 	if err := v.server.Continue(ctx); err != nil {
 		log.Error("a run that was interrupted does not go on", "error", err)

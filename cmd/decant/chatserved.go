@@ -3,12 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/decantdev/decant/apps/chat"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/project"
 )
 
@@ -20,7 +20,7 @@ var heededByChat = []string{
 
 // served returns the settings of the service. What would be left out of flags and settings is an error: who limits something in vain
 // believes that it is limited.
-func (c *chatCmd) served(p *project.Project) (*config.Config, error) {
+func (c *chatCmd) served(s *process.Process, p *project.Project) (*config.Config, error) {
 	if names := c.unserved(); len(names) > 0 {
 		return nil, fmt.Errorf("not for --serve: %s; agents of the service are configured by POST /v1/agents", strings.Join(names, ", "))
 	}
@@ -35,7 +35,7 @@ func (c *chatCmd) served(p *project.Project) (*config.Config, error) {
 	case c.Window.given:
 		return nil, errors.New("--window: want a number of tokens, such as 32000")
 	}
-	cfg, err := config.Load(config.Sources{Environ: os.Environ(), Listen: chatListen, Flags: map[string]string{
+	cfg, err := config.Load(config.Sources{Environ: s.Environ, Dir: s.Dir, Listen: chatListen, Flags: map[string]string{
 		"db": c.DB, "encryption_key_file": c.EncryptionKeyFile, "listen": c.Listen, "plain_http": given(c.PlainHTTP), "window": window,
 	}})
 	if err != nil {

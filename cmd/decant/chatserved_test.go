@@ -15,8 +15,9 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/apps/chat"
-	"github.com/decantdev/decant/apps/chat/server"
+	chatserver "github.com/decantdev/decant/apps/chat/server"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/project"
 	"github.com/decantdev/decant/testing/testkit"
 	"github.com/decantdev/decant/token"
@@ -36,7 +37,7 @@ var settingsOf = map[string]string{
 func TestEachSettingIsHeededOrRefused(t *testing.T) {
 	home := t.TempDir()
 	file := filepath.Join(home, "decant.yaml")
-	t.Setenv("DECANT_CONFIG", file)
+	s := &process.Process{Environ: []string{"DECANT_CONFIG=" + file}}
 	for i := range reflect.TypeFor[config.Config]().NumField() {
 		key := reflect.TypeFor[config.Config]().Field(i).Tag.Get("yaml")
 		if key == "-" {
@@ -50,7 +51,7 @@ func TestEachSettingIsHeededOrRefused(t *testing.T) {
 		if err := os.WriteFile(file, []byte(key+": "+text+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		cfg, err := (&chatCmd{OutputFormat: "text"}).served(&project.Project{})
+		cfg, err := (&chatCmd{OutputFormat: "text"}).served(s, &project.Project{})
 		if slices.Contains(heededByChat, key) {
 			if err != nil {
 				t.Errorf("%s is heeded, and refused: %v", key, err)
@@ -68,8 +69,8 @@ func TestEachSettingIsHeededOrRefused(t *testing.T) {
 // It listens where the flag says, else where the settings say, else beside the gateway.
 func TestWhereTheServiceListens(t *testing.T) {
 	for _, c := range []struct{ flag, set, want string }{{"", "", chatListen}, {"", "127.0.0.1:1", "127.0.0.1:1"}, {"127.0.0.1:2", "127.0.0.1:1", "127.0.0.1:2"}} {
-		t.Setenv("DECANT_LISTEN", c.set)
-		cfg, err := (&chatCmd{OutputFormat: "text", Listen: c.flag}).served(&project.Project{})
+		s := &process.Process{Environ: []string{"DECANT_LISTEN=" + c.set}}
+		cfg, err := (&chatCmd{OutputFormat: "text", Listen: c.flag}).served(s, &project.Project{})
 		if err != nil || cfg.Listen != c.want {
 			t.Errorf("flag %q, settings %q: %+v, %v; want %s", c.flag, c.set, cfg, err, c.want)
 		}
@@ -97,7 +98,7 @@ func TestEachFlagIsHeededOrRefused(t *testing.T) {
 		p := &project.Project{}
 		fill(reflect.ValueOf(&p.Settings).Elem().FieldByIndex(f.Index))
 		key := f.Tag.Get("yaml")
-		_, err := (&chatCmd{OutputFormat: "text"}).served(p)
+		_, err := (&chatCmd{OutputFormat: "text"}).served(new(process.Process), p)
 		if heeded := key == "model" || key == "max_budget_usd"; heeded != (err == nil) || err != nil && !strings.Contains(err.Error(), key) {
 			t.Errorf("%s of a project: %v", key, err)
 		}
@@ -138,9 +139,8 @@ func serveAgents(t *testing.T, settings string, c chatCmd) *servedWorld {
 	if err := os.WriteFile(file, []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("DECANT_CONFIG", file)
 	c.OutputFormat, c.Listen, c.DB = "text", "127.0.0.1:0", filepath.Join(t.TempDir(), "chat.db")
-	cfg, err := c.served(&project.Project{})
+	cfg, err := c.served(&process.Process{Environ: []string{"DECANT_CONFIG=" + file}}, &project.Project{})
 	if err != nil {
 		t.Fatal(err)
 	}

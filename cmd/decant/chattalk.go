@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"syscall"
 
@@ -14,16 +13,19 @@ import (
 
 	"github.com/decantdev/decant/apps/chat"
 	"github.com/decantdev/decant/apps/chat/console"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/project"
+	"github.com/decantdev/decant/internal/userdir"
 )
 
 // talkAt talks at the terminal. Where output goes elsewhere, or the terminal can do no more, it is made of plain lines. open opens the chat.
-func talkAt(s *streams, p *project.Project, open func(ctx context.Context, notices io.Writer) (*chat.Chat, func() error, error)) (err error) {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+func talkAt(s *process.Process, p *project.Project, open func(ctx context.Context, notices io.Writer) (*chat.Chat, func() error, error)) (err error) {
+	ctx, stop := s.Context(syscall.SIGTERM)
 	defer stop()
-	in, out := s.in.(*os.File), file(s.out)
+	in, out := s.In.(*os.File), process.File(s.Out)
 	o := console.Options{
-		Project: p, In: in, Out: out, Plain: !s.shown || os.Getenv("TERM") == "dumb", History: historyFile(), Signals: interrupts(ctx),
+		Project: p, In: in, Out: out, Plain: !s.Shown || s.Getenv("TERM") == "dumb", History: historyFile(s), Signals: interrupts(ctx, s),
 		Columns: func() (int, int) { return columnsOf(in) },
 	}
 	var done func() error
@@ -32,7 +34,7 @@ func talkAt(s *streams, p *project.Project, open func(ctx context.Context, notic
 		return t, err
 	}
 	if o.Plain {
-		o.Out = s.out
+		o.Out = s.Out
 	} else {
 		state, err := term.MakeRaw(int(in.Fd()))
 		if err != nil {
@@ -45,7 +47,7 @@ func talkAt(s *streams, p *project.Project, open func(ctx context.Context, notic
 		err = errors.Join(err, done())
 	}
 	if errors.Is(err, context.Canceled) {
-		return exitStatus(128 + int(syscall.SIGTERM))
+		return exit.Status(128 + int(syscall.SIGTERM))
 	}
 	return err
 }
@@ -59,11 +61,11 @@ func columnsOf(f *os.File) (width, height int) {
 }
 
 // interrupts tells of interrupts until the context ends.
-func interrupts(ctx context.Context) <-chan struct{} {
-	signals, out := make(chan os.Signal, 1), make(chan struct{})
-	signal.Notify(signals, os.Interrupt)
+func interrupts(ctx context.Context, s *process.Process) <-chan struct{} {
+	signals, stop := s.Signals(os.Interrupt)
+	out := make(chan struct{})
 	go func() {
-		defer signal.Stop(signals)
+		defer stop()
 		for {
 			select {
 			case <-ctx.Done():
@@ -81,14 +83,10 @@ func interrupts(ctx context.Context) <-chan struct{} {
 }
 
 // historyFile returns the file of what was typed, empty where there is no place for it.
-func historyFile() string {
-	dir := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(dir) {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return ""
-		}
-		dir = filepath.Join(home, ".local", "state")
+func historyFile(s *process.Process) string {
+	dir, err := userdir.State(s.Getenv)
+	if err != nil {
+		return ""
 	}
-	return filepath.Join(dir, "decant", "chat_history")
+	return filepath.Join(dir, "chat_history")
 }

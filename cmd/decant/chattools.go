@@ -11,14 +11,17 @@ import (
 	"github.com/decantdev/decant/agent/permission"
 	"github.com/decantdev/decant/agent/tools"
 	"github.com/decantdev/decant/apps/chat"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
+	"github.com/decantdev/decant/internal/userdir"
 )
 
 // giveTools gives a chat what it works on the project with, and says which calls need a question: those that no rule allows. The function
 // that it returns removes what is temporary. hide is what commands do not see.
-func giveTools(o *chat.Options, hide []string) (func() error, error) {
-	g, err := guard(o)
+func giveTools(s *process.Process, o *chat.Options, hide []string) (func() error, error) {
+	g, err := guard(s, o)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, exit.Usage(err)
 	}
 	set, err := tools.New(tools.Options{Dir: o.Project.Dir, Hidden: g.Hidden(), Shell: tools.Shell{Attended: !o.Unattended, Hide: hide}})
 	if err != nil {
@@ -35,7 +38,7 @@ func giveTools(o *chat.Options, hide []string) (func() error, error) {
 }
 
 // guard returns what holds of calls here: the rules of the settings and of the command line, and those that were given as answers.
-func guard(o *chat.Options) (*permission.Guard, error) {
+func guard(s *process.Process, o *chat.Options) (*permission.Guard, error) {
 	var rules permission.Rules
 	for _, set := range []struct {
 		kind  agent.VerdictKind
@@ -51,7 +54,7 @@ func guard(o *chat.Options) (*permission.Guard, error) {
 			}
 		}
 	}
-	file, err := rulesFile(o.Project.Root)
+	file, err := rulesFile(s, o.Project.Root)
 	if err != nil {
 		return nil, err
 	}
@@ -59,8 +62,8 @@ func guard(o *chat.Options) (*permission.Guard, error) {
 }
 
 // rulesFile returns the file of the rules that somebody gave as answers in a project. It lies where agents do not write.
-func rulesFile(root string) (string, error) {
-	home, err := settingsHome()
+func rulesFile(s *process.Process, root string) (string, error) {
+	home, err := userdir.Config(s.Getenv)
 	if err != nil {
 		return "", err
 	}

@@ -11,14 +11,6 @@ import (
 	"github.com/decantdev/decant/store/sqlite"
 )
 
-// databasePath returns the file of the database that the settings name, the user's own for the empty name.
-func databasePath(name string) (string, error) {
-	if name != "" {
-		return name, nil
-	}
-	return sqlite.DefaultPath()
-}
-
 // openStore opens a database with the key that the settings name. The caller closes it.
 func openStore(ctx context.Context, c *config.Config, path string) (store.Store, error) {
 	return openWith(ctx, c, path, sqlite.Options{})

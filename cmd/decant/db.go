@@ -14,7 +14,9 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/archive"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/lookup"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -29,23 +31,23 @@ type dbFlag struct {
 }
 
 // settings returns the gateway's settings.
-func (f *dbFlag) settings() (*config.Config, error) {
-	c, err := config.Load(config.Sources{File: f.Config, Environ: os.Environ(), Flags: map[string]string{"db": f.DB, "encryption_key_file": f.EncryptionKeyFile}})
+func (f *dbFlag) settings(s *process.Process) (*config.Config, error) {
+	c, err := config.Load(config.Sources{File: f.Config, Environ: s.Environ, Dir: s.Dir, Flags: map[string]string{"db": f.DB, "encryption_key_file": f.EncryptionKeyFile}})
 	if err != nil {
-		return nil, usageError{err}
+		return nil, exit.Usage(err)
 	}
 	return c, nil
 }
 
 // engine returns an engine that decides as the gateway does.
-func (f *dbFlag) engine(db store.Store, catalog *token.Catalog, window int, name string) (*engine.Engine, error) {
-	c, err := f.settings()
+func (f *dbFlag) engine(s *process.Process, db store.Store, catalog *token.Catalog, window int, name string) (*engine.Engine, error) {
+	c, err := f.settings(s)
 	if err != nil {
 		return nil, err
 	}
-	p, err := presetAt(cmp.Or(name, c.Preset), c.Early)
+	p, err := presetAt(cmp.Or(s.Preset(name), c.Preset), c.Early)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, exit.Usage(err)
 	}
 	o := engine.Options{Catalog: catalog, Preset: p, Window: cmp.Or(window, c.Window), Adds: engine.Adds{DropBlock: c.DropBlock, Markers: c.AddMarkers}, Budgets: budgetsOf(c)}
 	if err := intoCommand(c, &o, db); err != nil {
@@ -55,26 +57,26 @@ func (f *dbFlag) engine(db store.Store, catalog *token.Catalog, window int, name
 }
 
 // open opens the database, which must exist. The caller must close it.
-func (f *dbFlag) open(ctx context.Context) (store.Store, error) {
-	c, err := f.settings()
+func (f *dbFlag) open(ctx context.Context, s *process.Process) (store.Store, error) {
+	c, err := f.settings(s)
 	if err != nil {
 		return nil, err
 	}
-	path, err := f.path(c)
+	path, err := f.path(s, c)
 	if err != nil {
 		return nil, err
 	}
 	db, err := openStore(ctx, c, path)
 	if errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNewer) {
-		return nil, inputError{err}
+		return nil, exit.Input(err)
 	}
 	return db, err
 }
 
 // with runs do with the open database.
-func (f *dbFlag) with(do func(context.Context, store.Store) error) error {
+func (f *dbFlag) with(s *process.Process, do func(context.Context, store.Store) error) error {
 	ctx := context.Background()
-	db, err := f.open(ctx)
+	db, err := f.open(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -91,9 +93,9 @@ func (f *dbFlag) find(ctx context.Context, db store.Store, name string) (*store.
 	var several *lookup.AmbiguousError
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return nil, inputError{fmt.Errorf("no conversation %q: \"decant sessions\" lists them", name)}
+		return nil, exit.Input(fmt.Errorf("no conversation %q: \"decant sessions\" lists them", name))
 	case errors.As(err, &several):
-		return nil, usageError{fmt.Errorf("%q is ambiguous; give more of the id:\n%s", name, candidates(several.Found))}
+		return nil, exit.Usage(fmt.Errorf("%q is ambiguous; give more of the id:\n%s", name, candidates(several.Found)))
 	}
 	return c, err
 }
@@ -127,13 +129,13 @@ func (f *dbFlag) original(ctx context.Context, db store.Store, session string, h
 	var ambiguous *store.AmbiguousError
 	switch {
 	case errors.Is(err, lookup.ErrWhich):
-		return nil, usageError{fmt.Errorf("every conversation has its own checkpoint %s: name the conversation with --session", h)}
+		return nil, exit.Usage(fmt.Errorf("every conversation has its own checkpoint %s: name the conversation with --session", h))
 	case errors.As(err, &ambiguous):
-		return nil, usageError{fmt.Errorf("%s is ambiguous; give more digits:\n  %s", h, strings.Join(ambiguous.Candidates, "\n  "))}
+		return nil, exit.Usage(fmt.Errorf("%s is ambiguous; give more digits:\n  %s", h, strings.Join(ambiguous.Candidates, "\n  ")))
 	case errors.Is(err, store.ErrBadHandle):
-		return nil, usageError{err}
+		return nil, exit.Usage(err)
 	case errors.Is(err, store.ErrNotFound):
-		return nil, inputError{fmt.Errorf("unknown handle %s: it belongs to another database or conversation, or gc deleted its original", h)}
+		return nil, exit.Input(fmt.Errorf("unknown handle %s: it belongs to another database or conversation, or gc deleted its original", h))
 	}
 	return o, err
 }
@@ -163,10 +165,10 @@ type dbCheckCmd struct {
 }
 
 // Run checks the database. A problem is an error.
-func (c *dbCheckCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db store.Store) error {
+func (c *dbCheckCmd) Run(s *process.Process) error {
+	return c.with(s, func(ctx context.Context, db store.Store) error {
 		var problems []string
-		err := s.working("checking the database", func() (err error) {
+		err := s.Working("checking the database", func() (err error) {
 			problems, err = db.Check(ctx)
 			return err
 		})
@@ -174,12 +176,12 @@ func (c *dbCheckCmd) Run(s *streams) error {
 			return err
 		}
 		for _, p := range problems {
-			fmt.Fprintln(s.out, p)
+			fmt.Fprintln(s.Out, p)
 		}
 		if n := len(problems); n > 0 {
-			return inputError{fmt.Errorf("%d problems: restore a backup, or move the file away; conversations then start again", n)}
+			return exit.Input(fmt.Errorf("%d problems: restore a backup, or move the file away; conversations then start again", n))
 		}
-		_, err = fmt.Fprintln(s.out, "the database is sound")
+		_, err = fmt.Fprintln(s.Out, "the database is sound")
 		return err
 	})
 }
@@ -190,12 +192,12 @@ type dbBackupCmd struct {
 }
 
 // Run writes a copy of the database.
-func (c *dbBackupCmd) Run(s *streams) error {
-	if _, err := os.Stat(c.File); err == nil {
-		return usageError{fmt.Errorf("%s exists already: name a new file", c.File)}
+func (c *dbBackupCmd) Run(s *process.Process) error {
+	if _, err := os.Stat(s.Path(c.File)); err == nil {
+		return exit.Usage(fmt.Errorf("%s exists already: name a new file", c.File))
 	}
-	return c.with(func(ctx context.Context, db store.Store) error {
-		return s.working("writing "+c.File, func() error { return db.Backup(ctx, c.File) })
+	return c.with(s, func(ctx context.Context, db store.Store) error {
+		return s.Working("writing "+c.File, func() error { return db.Backup(ctx, s.Path(c.File)) })
 	})
 }
 
@@ -230,16 +232,12 @@ func (a age) since(now time.Time) time.Time {
 }
 
 // path returns the file of a database, which must exist.
-func (f *dbFlag) path(c *config.Config) (string, error) {
-	path, err := databasePath(c.DB)
-	if err != nil {
-		return "", err
-	}
-	switch _, err := os.Stat(path); {
+func (f *dbFlag) path(s *process.Process, c *config.Config) (string, error) {
+	switch _, err := os.Stat(c.DB); {
 	case errors.Is(err, os.ErrNotExist):
-		return "", inputError{fmt.Errorf("there is no database %s yet: run an agent through Decant first, or name one with --db", path)}
+		return "", exit.Input(fmt.Errorf("there is no database %s yet: run an agent through Decant first, or name one with --db", c.DB))
 	case err != nil:
-		return "", inputError{err}
+		return "", exit.Input(err)
 	}
-	return path, nil
+	return c.DB, nil
 }

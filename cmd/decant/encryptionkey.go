@@ -3,9 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/seal"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -26,7 +27,7 @@ func encryptionKey(c *config.Config) (*seal.Key, error) {
 	}
 	k, err := seal.ReadKey(c.Seal.KeyFile)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("encryption.key_file: %w", err)}
+		return nil, exit.Usage(fmt.Errorf("encryption.key_file: %w", err))
 	}
 	return k, nil
 }
@@ -44,20 +45,20 @@ func advised(err error) error {
 	const name = "name the file with its key: encryption.key_file in the settings, DECANT_ENCRYPTION_KEY_FILE or --encryption-key-file"
 	switch {
 	case errors.Is(err, store.ErrSealed):
-		return inputError{fmt.Errorf("%w; %s", err, name)}
+		return exit.Input(fmt.Errorf("%w; %s", err, name))
 	case errors.Is(err, store.ErrWrongKey):
-		return inputError{fmt.Errorf("%w; %s", err, name)}
+		return exit.Input(fmt.Errorf("%w; %s", err, name))
 	case errors.Is(err, store.ErrUnsealed):
-		return inputError{fmt.Errorf(`%w, and the settings name a key: "decant encrypt" encrypts it while nothing else uses it; or name no key`, err)}
+		return exit.Input(fmt.Errorf(`%w, and the settings name a key: "decant encrypt" encrypts it while nothing else uses it; or name no key`, err))
 	}
 	return err
 }
 
 // private returns what no command of an agent has to read: a database, which has the conversations of all projects, what files were before they were
 // changed, the settings, and what these name.
-func private(cfg *config.Config, db string) (names []string, err error) {
+func private(s *process.Process, cfg *config.Config, db string) (names []string, err error) {
 	for _, name := range append(cfg.Files(), db, db+"-wal", db+"-shm", db+"-files") {
-		if name, err = filepath.Abs(name); err != nil {
+		if name, err = s.Abs(name); err != nil {
 			return nil, err
 		}
 		names = append(names, name)

@@ -7,27 +7,29 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/wire"
 )
 
 // document reads and parses the file of the given name, or standard input for "-". The format is
 // found in the content unless one is given.
-func (s *streams) document(name, format string) (*wire.Document, error) {
-	src, err := s.bytes(name)
+func document(s *process.Process, name, format string) (*wire.Document, error) {
+	src, err := readInput(s, name)
 	if err != nil {
-		return nil, inputError{err}
+		return nil, exit.Input(err)
 	}
 	doc, err := parse(src, format)
 	if err != nil {
-		return nil, inputError{fmt.Errorf("%s: %w", name, err)}
+		return nil, exit.Input(fmt.Errorf("%s: %w", name, err))
 	}
 	return doc, nil
 }
 
 // isFile reports whether a name, which may be a file's or a conversation's, is a file's: the file exists, or
 // the name looks like one.
-func isFile(name string) bool {
-	if info, err := os.Stat(name); err == nil {
+func isFile(s *process.Process, name string) bool {
+	if info, err := os.Stat(s.Path(name)); err == nil {
 		return !info.IsDir()
 	}
 	switch filepath.Ext(name) {
@@ -37,10 +39,11 @@ func isFile(name string) bool {
 	return name == "-" || strings.ContainsAny(name, `/\`)
 }
 
-func (s *streams) bytes(name string) ([]byte, error) {
-	r := s.in
+// readInput returns what a file or standard input has, unpacked.
+func readInput(s *process.Process, name string) ([]byte, error) {
+	r := s.In
 	if name != "-" {
-		f, err := os.Open(name)
+		f, err := os.Open(s.Path(name))
 		if err != nil {
 			return nil, err
 		}

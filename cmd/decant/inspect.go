@@ -8,7 +8,9 @@ import (
 	"io"
 
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/policy"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
@@ -24,14 +26,14 @@ type inspectCmd struct {
 }
 
 // Run inspects each file. If one cannot be read, the rest are shown all the same.
-func (c *inspectCmd) Run(s *streams) error {
-	catalog, err := c.models()
+func (c *inspectCmd) Run(s *process.Process) error {
+	catalog, err := c.models(s)
 	if err != nil {
 		return err
 	}
 	for _, name := range c.Files {
-		if sameFile(c.HTML, name) {
-			return usageError{fmt.Errorf("%s is an input: name another file for the page", c.HTML)}
+		if s.SameFile(c.HTML, name) {
+			return exit.Usage(fmt.Errorf("%s is an input: name another file for the page", c.HTML))
 		}
 	}
 	var failed error
@@ -42,28 +44,28 @@ func (c *inspectCmd) Run(s *streams) error {
 			if len(c.Files) == 1 {
 				return err
 			}
-			s.warn(err)
-			failed = inputError{errSkipped}
+			s.Warn(err)
+			failed = exit.Input(errSkipped)
 			continue
 		}
 		all = append(all, in)
 		if i > 0 && !c.JSON {
-			s.blank()
+			s.Blank()
 		}
 		if err := c.print(s, in); err != nil {
 			return err
 		}
 	}
 	if c.HTML != "" && len(all) > 0 {
-		return errors.Join(failed, s.output(c.HTML, func(w io.Writer) error { return report.WriteInspections(w, all) }))
+		return errors.Join(failed, s.Output(c.HTML, func(w io.Writer) error { return report.WriteInspections(w, all) }))
 	}
 	return failed
 }
 
 // read reads and inspects a file.
-func (c *inspectCmd) read(s *streams, name string, catalog *token.Catalog) (in *report.Inspection, err error) {
-	err = s.working("inspecting "+name, func() error {
-		doc, err := s.document(name, c.From)
+func (c *inspectCmd) read(s *process.Process, name string, catalog *token.Catalog) (in *report.Inspection, err error) {
+	err = s.Working("inspecting "+name, func() error {
+		doc, err := document(s, name, c.From)
 		if err == nil {
 			in = c.inspect(name, doc, catalog)
 		}
@@ -72,11 +74,11 @@ func (c *inspectCmd) read(s *streams, name string, catalog *token.Catalog) (in *
 	return in, err
 }
 
-func (c *inspectCmd) print(s *streams, in *report.Inspection) error {
+func (c *inspectCmd) print(s *process.Process, in *report.Inspection) error {
 	if c.JSON {
-		return writeJSON(s.out, in)
+		return writeJSON(s.Out, in)
 	}
-	return in.WriteText(s.out, s.width)
+	return in.WriteText(s.Out, s.Width)
 }
 
 func (c *inspectCmd) inspect(name string, doc *wire.Document, catalog *token.Catalog) *report.Inspection {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/store"
 )
 
@@ -16,13 +17,13 @@ type keepCmd struct {
 }
 
 // Run protects a conversation from gc.
-func (c *keepCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db store.Store) error {
+func (c *keepCmd) Run(s *process.Process) error {
+	return c.with(s, func(ctx context.Context, db store.Store) error {
 		conv, err := c.find(ctx, db, c.Session)
 		if err != nil {
 			return err
 		}
-		e, err := c.engine(db, nil, 0, "")
+		e, err := c.engine(s, db, nil, 0, "")
 		if err != nil {
 			return err
 		}
@@ -34,12 +35,12 @@ func (c *keepCmd) Run(s *streams) error {
 		if c.Off {
 			action, effect = "keep --off", "done; gc may delete the conversation"
 		}
-		err = apply(ctx, e, db, change, act(action, conv.Tenant, conv.ID, ""))
+		err = apply(ctx, e, db, change, act(s, action, conv.Tenant, conv.ID, ""))
 		if errors.Is(err, decant.ErrStale) {
 			return fmt.Errorf("%w: try again", err)
 		}
 		if err == nil {
-			fmt.Fprintln(s.err, effect)
+			fmt.Fprintln(s.Err, effect)
 		}
 		return err
 	})

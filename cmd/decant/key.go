@@ -10,6 +10,8 @@ import (
 	"unicode"
 
 	"github.com/decantdev/decant/gateway/keyring"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 )
@@ -33,23 +35,19 @@ func (f *keyFlags) of() *dbFlag {
 }
 
 // with runs do with the open database. With create it makes a database that does not exist.
-func (f *keyFlags) with(create bool, do func(context.Context, store.Store) error) error {
+func (f *keyFlags) with(s *process.Process, create bool, do func(context.Context, store.Store) error) error {
 	of := f.of()
 	if !create {
-		return of.with(do)
+		return of.with(s, do)
 	}
-	c, err := of.settings()
-	if err != nil {
-		return err
-	}
-	path, err := databasePath(c.DB)
+	c, err := of.settings(s)
 	if err != nil {
 		return err
 	}
 	ctx := context.Background()
-	db, err := openStore(ctx, c, path)
-	if err != nil && !errors.As(err, new(usageError)) {
-		err = inputError{err}
+	db, err := openStore(ctx, c, c.DB)
+	if err != nil && exit.Code(err) != exit.BadUsage {
+		err = exit.Input(err)
 	}
 	if err != nil {
 		return err
@@ -72,34 +70,34 @@ type keyAddCmd struct {
 }
 
 // Run makes a key.
-func (c *keyAddCmd) Run(s *streams) error {
+func (c *keyAddCmd) Run(s *process.Process) error {
 	limits, err := c.limits()
 	if err != nil {
-		return usageError{err}
+		return exit.Usage(err)
 	}
 	for what, text := range map[string]string{"tenant": c.Tenant, "--note": c.Note} {
 		if err := printable(what, text); err != nil {
-			return usageError{err}
+			return exit.Usage(err)
 		}
 	}
 	if c.Tenant == "" {
-		return usageError{errors.New("tenant: the name must not be empty: that is the tenant of a gateway without keys")}
+		return exit.Usage(errors.New("tenant: the name must not be empty: that is the tenant of a gateway without keys"))
 	}
 	text, k := keyring.Make(c.Tenant)
 	k.Note, k.Limits, k.Created = c.Note, limits, time.Now()
-	return c.with(true, func(ctx context.Context, db store.Store) error {
+	return c.with(s, true, func(ctx context.Context, db store.Store) error {
 		before, err := db.TenantKeys(ctx)
 		if err == nil {
-			err = db.AddKey(ctx, k, act("key add", "", "", ""))
+			err = db.AddKey(ctx, k, act(s, "key add", "", "", ""))
 		}
 		if err != nil {
 			return err
 		}
 		if len(before) == 0 {
-			fmt.Fprintln(s.err, "note: from now on, \"decant serve\" with this database requires a key with every request")
+			fmt.Fprintln(s.Err, "note: from now on, \"decant serve\" with this database requires a key with every request")
 		}
-		fmt.Fprintf(s.err, "key %s of tenant %s; clients send it as the header x-decant-key. It is not shown again:\n", k.ID, k.Tenant)
-		_, err = fmt.Fprintln(s.out, text)
+		fmt.Fprintf(s.Err, "key %s of tenant %s; clients send it as the header x-decant-key. It is not shown again:\n", k.ID, k.Tenant)
+		_, err = fmt.Fprintln(s.Out, text)
 		return err
 	})
 }
@@ -153,8 +151,8 @@ type keyListCmd struct {
 }
 
 // Run lists keys, without their secrets.
-func (c *keyListCmd) Run(s *streams) error {
-	return c.with(false, func(ctx context.Context, db store.Store) error {
+func (c *keyListCmd) Run(s *process.Process) error {
+	return c.with(s, false, func(ctx context.Context, db store.Store) error {
 		keys, err := db.TenantKeys(ctx)
 		if err != nil {
 			return err
@@ -166,9 +164,9 @@ func (c *keyListCmd) Run(s *streams) error {
 			}
 		}
 		if c.JSON {
-			return writeJSON(s.out, rows)
+			return writeJSON(s.Out, rows)
 		}
-		return report.WriteKeys(s.out, rows, time.Local)
+		return report.WriteKeys(s.Out, rows, time.Local)
 	})
 }
 
@@ -199,17 +197,17 @@ type keyRevokeCmd struct {
 }
 
 // Run revokes keys.
-func (c *keyRevokeCmd) Run(s *streams) error {
-	return c.with(false, func(ctx context.Context, db store.Store) error {
+func (c *keyRevokeCmd) Run(s *process.Process) error {
+	return c.with(s, false, func(ctx context.Context, db store.Store) error {
 		for _, id := range c.ID {
-			err := db.RevokeKey(ctx, id, act("key revoke", "", "", ""))
+			err := db.RevokeKey(ctx, id, act(s, "key revoke", "", "", ""))
 			if errors.Is(err, store.ErrNotFound) {
-				return inputError{fmt.Errorf("there is no key with this id: \"decant key list\" shows them")} // not quoted: what was typed may be a key
+				return exit.Input(fmt.Errorf("there is no key with this id: \"decant key list\" shows them")) // not quoted: what was typed may be a key
 			}
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(s.err, "key %s is revoked; a running gateway notices within seconds\n", id)
+			fmt.Fprintf(s.Err, "key %s is revoked; a running gateway notices within seconds\n", id)
 		}
 		return nil
 	})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/exit"
 )
 
 // A ringFunc returns the keys that admit requests to a service.
@@ -19,7 +20,7 @@ func storedKeys(ctx context.Context, c *config.Config, stored keyring.Source, lo
 		log.Error("the keys in the database cannot be read; those of the settings count until they can", "error", err.Error())
 	}
 	if err := c.CheckOpen(ring.Closed()); err != nil {
-		return nil, usageError{err}
+		return nil, exit.Usage(err)
 	}
 	return ring, nil
 }

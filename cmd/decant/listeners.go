@@ -15,6 +15,7 @@ import (
 
 	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/front"
 )
 
@@ -75,11 +76,11 @@ func (e *edge) operate(s *service) (err error) {
 // listen opens the listener for clients.
 func (e *edge) listen() (err error) {
 	if err = e.cfg.CheckPlain(); err != nil {
-		return usageError{err}
+		return exit.Usage(err)
 	}
 	if e.cfg.TLS.Cert != "" {
 		if e.pair, err = front.LoadCertificate(e.cfg.TLS.Cert, e.cfg.TLS.Key); err != nil {
-			return usageError{err}
+			return exit.Usage(err)
 		}
 	}
 	if e.listener, err = net.Listen("tcp", e.cfg.Listen); err != nil {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/decantdev/decant/agent/tools"
 	"github.com/decantdev/decant/internal/cli"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/secret"
 )
 
@@ -59,11 +61,13 @@ type commands struct {
 
 func main() {
 	tools.MainIfConfined()
-	os.Exit(run(os.Args[1:], standard()))
+	os.Exit(run(process.Standard()))
 }
 
 // A runner is the struct of a command.
-type runner interface{ Run(s *streams) error }
+type runner interface {
+	Run(s *process.Process) error
+}
 
 // program returns the command line of decant.
 func program() *cli.Command {
@@ -71,26 +75,22 @@ func program() *cli.Command {
 }
 
 // run runs one command line and returns its exit code.
-func run(args []string, s *streams) (code int) {
-	defer s.flush()
-	cmd, help, err := program().Parse(spelled(args), os.Getenv)
+func run(s *process.Process) (code int) {
+	defer s.Flush()
+	cmd, help, err := program().Parse(spelled(s.Args), s.Getenv)
 	if err != nil {
-		fmt.Fprintf(s.err, "%s: %s\nTry \"%s --help\".\n", cmd.Path(), secret.Mask(err.Error()), cmd.Path())
-		return exitUsage
+		fmt.Fprintf(s.Err, "%s: %s\nTry \"%s --help\".\n", cmd.Path(), secret.Mask(err.Error()), cmd.Path())
+		return exit.BadUsage
 	}
 	if help {
-		err = cmd.WriteHelp(s.out, s.columns())
+		err = cmd.WriteHelp(s.Out, s.Columns())
 	} else {
 		err = cmd.Target().(runner).Run(s)
 	}
-	if err != nil {
-		if status := exitStatus(0); errors.As(err, &status) {
-			return int(status)
-		}
-		s.warn(err)
-		return exitCode(err)
+	if err != nil && !errors.As(err, new(exit.Status)) {
+		s.Warn(err)
 	}
-	return exitDone
+	return exit.Code(err)
 }
 
 // spelled returns a command line as the parser wants it. It also accepts what people are used to from other

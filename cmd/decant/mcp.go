@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/apps/notebook"
 	"github.com/decantdev/decant/apps/notebook/mcpserver"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
 )
@@ -22,22 +24,22 @@ type mcpCmd struct {
 }
 
 // Run serves until standard input ends.
-func (c *mcpCmd) Run(s *streams) error {
-	scope, err := projectScope(c.Project)
+func (c *mcpCmd) Run(s *process.Process) error {
+	scope, err := projectScope(s, c.Project)
 	if err != nil {
 		return err
 	}
-	own, err := notebook.ScopeOf(c.Project)
+	own, err := notebook.ScopeOf(s.Path(cmp.Or(c.Project, ".")))
 	if err != nil {
 		return err
 	}
-	o := opener{flags: &c.dbFlag}
+	o := opener{process: s, flags: &c.dbFlag}
 	server := mcpserver.New(mcpserver.Options{
 		Open:  func(ctx context.Context) (mcpserver.Store, string, error) { return o.open(ctx) },
 		Scope: scope, Notebook: own, Read: []memory.Scope{own, scope, {Level: memory.User}}, Write: c.Write, Version: versionOf(buildInfo()),
 		Pour: func(ctx context.Context, k store.Key, focus string) (string, error) { return c.pour(ctx, &o, k, focus) },
 	})
-	err = server.Run(context.Background(), mcpserver.Stdio(s.in, s.out))
+	err = server.Run(context.Background(), mcpserver.Stdio(s.In, s.Out))
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
@@ -45,17 +47,18 @@ func (c *mcpCmd) Run(s *streams) error {
 }
 
 // projectScope returns the scope of a project's memories. An empty folder is the working directory.
-func projectScope(dir string) (memory.Scope, error) {
-	root, err := rootOf(dir)
+func projectScope(s *process.Process, dir string) (memory.Scope, error) {
+	root, err := rootOf(s, dir)
 	return memory.Scope{Level: memory.Project, Name: root}, err
 }
 
 // An opener opens the database on first use, so that a server can start before the database exists.
 type opener struct {
-	flags  *dbFlag
-	mu     sync.Mutex
-	db     store.Store
-	tenant string
+	process *process.Process
+	flags   *dbFlag
+	mu      sync.Mutex
+	db      store.Store
+	tenant  string
 }
 
 // open returns the database and the tenant.
@@ -65,7 +68,7 @@ func (o *opener) open(ctx context.Context) (store.Store, string, error) {
 	if o.db != nil {
 		return o.db, o.tenant, nil
 	}
-	db, err := o.flags.open(ctx)
+	db, err := o.flags.open(ctx, o.process)
 	if err != nil {
 		return nil, "", err
 	}
@@ -92,11 +95,11 @@ func (c *mcpCmd) pour(ctx context.Context, o *opener, k store.Key, focus string)
 	if err != nil {
 		return "", err
 	}
-	catalog, err := c.models()
+	catalog, err := c.models(o.process)
 	if err != nil {
 		return "", err
 	}
-	e, err := c.engine(db, catalog, 0, "")
+	e, err := c.engine(o.process, db, catalog, 0, "")
 	if err != nil {
 		return "", err
 	}
@@ -107,7 +110,7 @@ func (c *mcpCmd) pour(ctx context.Context, o *opener, k store.Key, focus string)
 	case err != nil:
 		return "", err
 	}
-	if err := apply(ctx, e, db, change, changed("pour", k, change)); err != nil {
+	if err := apply(ctx, e, db, change, changed(o.process, "pour", k, change)); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("Poured conversation %s: %d -> %d tokens of messages. %s.", k.ID, change.Plan.Before.Messages, change.Plan.After.Messages, takesEffect), nil

@@ -11,7 +11,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/lookup"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
@@ -38,8 +40,8 @@ type memoryListCmd struct {
 }
 
 // Run lists memories.
-func (c *memoryListCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db store.Store) error {
+func (c *memoryListCmd) Run(s *process.Process) error {
+	return c.with(s, func(ctx context.Context, db store.Store) error {
 		found, err := c.found(ctx, db)
 		if err != nil {
 			return err
@@ -51,9 +53,9 @@ func (c *memoryListCmd) Run(s *streams) error {
 			}
 		}
 		if c.JSON {
-			return writeJSON(s.out, rows)
+			return writeJSON(s.Out, rows)
 		}
-		return report.WriteMemories(s.out, rows, time.Local)
+		return report.WriteMemories(s.Out, rows, time.Local)
 	})
 }
 
@@ -68,7 +70,7 @@ func (c *memoryListCmd) found(ctx context.Context, db store.Store) ([]lookup.Mem
 		q.Scopes = []memory.Scope{{Level: memory.Project, Name: c.Project}}
 	}
 	if c.Session != "" && c.AllTenants {
-		return nil, usageError{errors.New("--session and --all-tenants exclude each other")}
+		return nil, exit.Usage(errors.New("--session and --all-tenants exclude each other"))
 	}
 	if c.Session != "" {
 		conv, err := c.find(ctx, db, c.Session)
@@ -87,17 +89,17 @@ type memoryShowCmd struct {
 }
 
 // Run prints a memory.
-func (c *memoryShowCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db store.Store) error {
+func (c *memoryShowCmd) Run(s *process.Process) error {
+	return c.with(s, func(ctx context.Context, db store.Store) error {
 		tenant, items, err := remembered(ctx, db, &c.dbFlag, c.ID)
 		if err != nil {
 			return err
 		}
 		row := lookup.MemoryRow(&lookup.Memory{Tenant: tenant, Item: items[0]})
 		if c.JSON {
-			return writeJSON(s.out, row)
+			return writeJSON(s.Out, row)
 		}
-		return row.WriteText(s.out, time.Local)
+		return row.WriteText(s.Out, time.Local)
 	})
 }
 
@@ -109,10 +111,10 @@ func remembered(ctx context.Context, db store.Store, f *dbFlag, names ...string)
 	for _, name := range names {
 		it, err := lookup.OneMemory(ctx, db, tenant, name)
 		if errors.Is(err, store.ErrNotFound) {
-			return "", nil, inputError{fmt.Errorf("no memory %q: \"decant memory list --archived\" lists them", name)}
+			return "", nil, exit.Input(fmt.Errorf("no memory %q: \"decant memory list --archived\" lists them", name))
 		}
 		if err != nil {
-			return "", nil, inputError{err}
+			return "", nil, exit.Input(err)
 		}
 		items = append(items, *it)
 	}
@@ -127,8 +129,8 @@ type memoryForgetCmd struct {
 }
 
 // Run deletes memories, and their texts from the files of the database. Their conversations stay.
-func (c *memoryForgetCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db store.Store) error {
+func (c *memoryForgetCmd) Run(s *process.Process) error {
+	return c.with(s, func(ctx context.Context, db store.Store) error {
 		tenant, items, err := remembered(ctx, db, &c.dbFlag, c.ID...)
 		if err != nil {
 			return err
@@ -140,7 +142,7 @@ func (c *memoryForgetCmd) Run(s *streams) error {
 		}
 		for i := range items {
 			f.Memories = append(f.Memories, items[i].ID)
-			fmt.Fprintf(s.out, "%s %s: %s\n", verb, items[i].ID, report.Visible(items[i].Text))
+			fmt.Fprintf(s.Out, "%s %s: %s\n", verb, items[i].ID, report.Visible(items[i].Text))
 		}
 		if c.DryRun {
 			return nil
@@ -153,16 +155,16 @@ func (c *memoryForgetCmd) Run(s *streams) error {
 }
 
 // forget deletes, and reports what a search for the deleted texts found.
-func (c *memoryForgetCmd) forget(ctx context.Context, s *streams, db store.Store, f store.Forgetting) error {
+func (c *memoryForgetCmd) forget(ctx context.Context, s *process.Process, db store.Store, f store.Forgetting) error {
 	var done *store.Collected
-	err := s.working("forgetting", func() (err error) {
+	err := s.Working("forgetting", func() (err error) {
 		done, err = db.Forget(ctx, f)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	a := act("memory forget", f.Tenant, strings.Join(f.Memories, " "), report.Count(done.Memories, "item"))
+	a := act(s, "memory forget", f.Tenant, strings.Join(f.Memories, " "), report.Count(done.Memories, "item"))
 	return errors.Join(audited(ctx, db, a), proven(s, done.Proof))
 }
 
@@ -172,8 +174,8 @@ type memoryRestoreCmd struct {
 }
 
 // Run restores archived memories.
-func (c *memoryRestoreCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db store.Store) error {
+func (c *memoryRestoreCmd) Run(s *process.Process) error {
+	return c.with(s, func(ctx context.Context, db store.Store) error {
 		tenant, items, err := remembered(ctx, db, &c.dbFlag, c.ID...)
 		if err != nil {
 			return err
@@ -182,16 +184,16 @@ func (c *memoryRestoreCmd) Run(s *streams) error {
 		for i := range items {
 			it := &items[i]
 			if _, err := memory.Restore(*it, now); err != nil {
-				return inputError{err}
+				return exit.Input(err)
 			}
 			restore := memory.Update(it.ID, func(it memory.Item) (memory.Item, error) { return memory.Restore(it, now) })
 			if err := db.Revise(ctx, tenant, it.Scope, restore); err != nil {
 				return err
 			}
-			if err := audited(ctx, db, act("memory restore", tenant, it.ID, "")); err != nil {
+			if err := audited(ctx, db, act(s, "memory restore", tenant, it.ID, "")); err != nil {
 				return err
 			}
-			fmt.Fprintf(s.err, "%s is active again\n", it.ID)
+			fmt.Fprintf(s.Err, "%s is active again\n", it.ID)
 		}
 		return nil
 	})
@@ -204,8 +206,8 @@ type memoryExportCmd struct {
 }
 
 // Run writes all memories, archived ones too.
-func (c *memoryExportCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db store.Store) error {
+func (c *memoryExportCmd) Run(s *process.Process) error {
+	return c.with(s, func(ctx context.Context, db store.Store) error {
 		tenants, err := c.Tenant.chosen(ctx, db, &c.allFlag)
 		if err != nil {
 			return err
@@ -214,7 +216,7 @@ func (c *memoryExportCmd) Run(s *streams) error {
 		if err != nil {
 			return err
 		}
-		return s.output(c.Output, func(w io.Writer) error {
+		return s.Output(c.Output, func(w io.Writer) error {
 			for i := range all {
 				line, err := json.Marshal(&all[i], json.Deterministic(true), jsontext.EscapeForHTML(false))
 				if err != nil {

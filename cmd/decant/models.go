@@ -8,6 +8,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/token"
 )
@@ -18,17 +20,17 @@ type catalogFlag struct {
 }
 
 // models returns the catalogue.
-func (f *catalogFlag) models() (*token.Catalog, error) {
+func (f *catalogFlag) models(s *process.Process) (*token.Catalog, error) {
 	c, err := token.Builtin()
 	if err != nil || f.Catalog == "" {
 		return c, err
 	}
-	src, err := os.ReadFile(f.Catalog)
+	src, err := os.ReadFile(s.Path(f.Catalog))
 	if err != nil {
-		return nil, inputError{err}
+		return nil, exit.Input(err)
 	}
 	if c, err = c.Add(src); err != nil {
-		return nil, inputError{fmt.Errorf("%s: %w", f.Catalog, err)}
+		return nil, exit.Input(fmt.Errorf("%s: %w", f.Catalog, err))
 	}
 	return c, nil
 }
@@ -39,8 +41,8 @@ type modelsCmd struct {
 }
 
 // Run lists the catalogue.
-func (c *modelsCmd) Run(s *streams) error {
-	catalog, err := c.models()
+func (c *modelsCmd) Run(s *process.Process) error {
+	catalog, err := c.models(s)
 	if err != nil {
 		return err
 	}
@@ -50,16 +52,16 @@ func (c *modelsCmd) Run(s *streams) error {
 		for i := range models {
 			rows[i] = rowOf(&models[i])
 		}
-		return writeJSON(s.out, rows)
+		return writeJSON(s.Out, rows)
 	}
 	rows := [][]string{{"model", "provider", "window", "output", "input", "cached", "write", "answer", "retires"}}
 	for i := range models {
 		rows = append(rows, cells(&models[i]))
 	}
-	if err := report.WriteTable(s.out, rows, "fLrRrRRrL"); err != nil {
+	if err := report.WriteTable(s.Out, rows, "fLrRrRRrL"); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.out, "\nwindow and output: tokens; ~ where the window is assumed\ninput, cached, write, answer: dollars for a million tokens,\n"+
+	_, err = fmt.Fprintf(s.Out, "\nwindow and output: tokens; ~ where the window is assumed\ninput, cached, write, answer: dollars for a million tokens,\n"+
 		"today; read from the cache, written to it; ? is not known\nretires: the day on which requests are refused, as far as\nit was announced on %s\n", catalog.AsOf().Format(time.DateOnly))
 	return err
 }

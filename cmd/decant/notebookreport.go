@@ -13,6 +13,7 @@ import (
 	"github.com/decantdev/decant/apps/notebook/scan"
 	"github.com/decantdev/decant/internal/humanize"
 	"github.com/decantdev/decant/internal/lookup"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
@@ -29,7 +30,7 @@ type notebookReportCmd struct {
 }
 
 // Run sums up a month or a session.
-func (c *notebookReportCmd) Run(s *streams) error {
+func (c *notebookReportCmd) Run(s *process.Process) error {
 	if c.Session != "" {
 		return c.card(s)
 	}
@@ -39,16 +40,16 @@ func (c *notebookReportCmd) Run(s *streams) error {
 		c.Month.first = time.Date(yesterday.Year(), yesterday.Month(), 1, 0, 0, 0, 0, time.UTC)
 	}
 	p := c.Month.period(now)
-	return c.bookIn(func(ctx context.Context, b *notebook.Book, db store.Store, tenant string) error {
+	return c.bookIn(s, func(ctx context.Context, b *notebook.Book, db store.Store, tenant string) error {
 		ss, err := c.sessions(ctx, s, b, p.From)
 		if err != nil {
 			return err
 		}
 		v := scan.MonthValues{Month: p.From, Sessions: ss}
-		if err := c.records(ctx, &v, db, tenant, p); err != nil {
+		if err := c.records(ctx, s, &v, db, tenant, p); err != nil {
 			return err
 		}
-		if err := c.ledger(ctx, &v, db, p); err != nil {
+		if err := c.ledger(ctx, s, &v, db, p); err != nil {
 			return err
 		}
 		return c.print(s, scan.NewMonth(v))
@@ -56,13 +57,13 @@ func (c *notebookReportCmd) Run(s *streams) error {
 }
 
 // sessions reads the sessions that changed since a time, oldest first.
-func (c *notebookReportCmd) sessions(ctx context.Context, s *streams, b *notebook.Book, since time.Time) (out []scan.Session, err error) {
+func (c *notebookReportCmd) sessions(ctx context.Context, s *process.Process, b *notebook.Book, since time.Time) (out []scan.Session, err error) {
 	own := func(dir string) bool { return c.All || b.Owns(ctx, dir) }
-	found, err := recordedSessions(own, since)
+	found, err := recordedSessions(s, own, since)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	err = s.working("reading "+report.Count(len(found), "session"), func() error {
+	err = s.Working("reading "+report.Count(len(found), "session"), func() error {
 		out = readSessions(s, found)
 		return nil
 	})
@@ -70,24 +71,24 @@ func (c *notebookReportCmd) sessions(ctx context.Context, s *streams, b *noteboo
 	return out, err
 }
 
-func (c *notebookReportCmd) print(s *streams, r *scan.Month) error {
+func (c *notebookReportCmd) print(s *process.Process, r *scan.Month) error {
 	if c.HTML != "" {
-		if err := s.output(c.HTML, r.WriteHTML); err != nil {
+		if err := s.Output(c.HTML, r.WriteHTML); err != nil {
 			return err
 		}
 	}
 	switch {
 	case c.JSON:
-		return writeJSON(s.out, r)
+		return writeJSON(s.Out, r)
 	case c.Markdown:
-		return r.WriteMarkdown(s.out)
+		return r.WriteMarkdown(s.Out)
 	}
-	return r.WriteText(s.out)
+	return r.WriteText(s.Out)
 }
 
 // ledger adds what the gateway's requests cost in the month.
-func (c *notebookReportCmd) ledger(ctx context.Context, v *scan.MonthValues, db store.Store, p lookup.Period) error {
-	catalog, err := c.models()
+func (c *notebookReportCmd) ledger(ctx context.Context, s *process.Process, v *scan.MonthValues, db store.Store, p lookup.Period) error {
+	catalog, err := c.models(s)
 	if err != nil {
 		return err
 	}
@@ -103,10 +104,10 @@ func (c *notebookReportCmd) ledger(ctx context.Context, v *scan.MonthValues, db 
 }
 
 // records adds the notebook's rules and what changed in the month; with --all those of all notebooks.
-func (c *notebookReportCmd) records(ctx context.Context, v *scan.MonthValues, db store.Store, tenant string, p lookup.Period) error {
+func (c *notebookReportCmd) records(ctx context.Context, s *process.Process, v *scan.MonthValues, db store.Store, tenant string, p lookup.Period) error {
 	q := store.MemoryQuery{Tenant: tenant, Archived: true}
 	if !c.All {
-		here, err := notebook.ScopeOf(c.Dir)
+		here, err := notebook.ScopeOf(s.Path(c.Dir))
 		if err != nil {
 			return err
 		}
@@ -148,8 +149,8 @@ func fromMemory(v *scan.MonthValues, items []memory.Item, p lookup.Period) error
 }
 
 // card prints the measures of one recorded session.
-func (c *notebookReportCmd) card(s *streams) error {
-	f, err := recordedSession(c.Session)
+func (c *notebookReportCmd) card(s *process.Process) error {
+	f, err := recordedSession(s, c.Session)
 	if err != nil {
 		return err
 	}
@@ -158,9 +159,9 @@ func (c *notebookReportCmd) card(s *streams) error {
 		return err
 	}
 	if c.JSON {
-		return writeJSON(s.out, one)
+		return writeJSON(s.Out, one)
 	}
-	return s.say(card(&one))
+	return s.Say(card(&one))
 }
 
 // card returns the measures of a session, a line each.

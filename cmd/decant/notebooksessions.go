@@ -10,36 +10,39 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/apps/notebook/scan"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
+	"github.com/decantdev/decant/internal/userdir"
 	"github.com/decantdev/decant/wire"
 )
 
 // recordedSession returns the session with a file name, an id or the beginning of one; "last" is the newest.
-func recordedSession(name string) (sessionFile, error) {
-	if _, err := os.Stat(name); err == nil {
+func recordedSession(s *process.Process, name string) (sessionFile, error) {
+	if _, err := os.Stat(s.Path(name)); err == nil {
 		return sessionFile{path: name}, nil
 	}
-	home, err := os.UserHomeDir()
+	home, err := userdir.Home(s.Getenv)
 	if err != nil {
 		return sessionFile{}, err
 	}
-	dir, err := os.Getwd()
+	dir, err := s.Abs(".")
 	if err != nil {
 		return sessionFile{}, err
 	}
-	f, err := findSession(sessionHomes(os.Getenv, home), name, "", dir)
+	f, err := findSession(sessionHomes(s.Getenv, home), name, "", dir)
 	if err != nil {
-		err = inputError{err}
+		err = exit.Input(err)
 	}
 	return f, err
 }
 
 // recordedSessions returns the files of the sessions that agents recorded in wanted folders and changed since a time.
-func recordedSessions(wanted func(dir string) bool, since time.Time) (out []sessionFile, err error) {
-	home, err := os.UserHomeDir()
+func recordedSessions(s *process.Process, wanted func(dir string) bool, since time.Time) (out []sessionFile, err error) {
+	home, err := userdir.Home(s.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	homes := sessionHomes(os.Getenv, home)
+	homes := sessionHomes(s.Getenv, home)
 	known := map[string]bool{}
 	for i := range homes {
 		files, err := homes[i].files()
@@ -64,7 +67,7 @@ func recordedSessions(wanted func(dir string) bool, since time.Time) (out []sess
 
 // readSessions reads files, as many at a time as there are processors. It reports files that cannot be read
 // and leaves them out.
-func readSessions(s *streams, files []sessionFile) (out []scan.Session) {
+func readSessions(s *process.Process, files []sessionFile) (out []scan.Session) {
 	read := make([]*scan.Session, len(files))
 	var failed sync.Mutex
 	var wg sync.WaitGroup
@@ -77,7 +80,7 @@ func readSessions(s *streams, files []sessionFile) (out []scan.Session) {
 			if err != nil {
 				failed.Lock()
 				defer failed.Unlock()
-				s.warn(err)
+				s.Warn(err)
 				return
 			}
 			read[i] = &one
@@ -93,13 +96,13 @@ func readSessions(s *streams, files []sessionFile) (out []scan.Session) {
 }
 
 // readSession reads one file.
-func readSession(s *streams, f *sessionFile) (scan.Session, error) {
-	doc, err := s.document(f.path, string(f.format))
+func readSession(s *process.Process, f *sessionFile) (scan.Session, error) {
+	doc, err := document(s, f.path, string(f.format))
 	if err != nil {
 		return scan.Session{}, err
 	}
 	if f.format == "" && !slices.Contains([]wire.Format{wire.ClaudeCode, wire.Codex, wire.Pi}, doc.Format) {
-		return scan.Session{}, inputError{fmt.Errorf("%s: want an agent's session file, not a request of the %s format", f.path, doc.Format)}
+		return scan.Session{}, exit.Input(fmt.Errorf("%s: want an agent's session file, not a request of the %s format", f.path, doc.Format))
 	}
 	one := scan.Read(doc.Conversation)
 	one.File, one.Project = f.path, f.directory()

@@ -11,6 +11,7 @@ import (
 	"github.com/decantdev/decant/apps/notebook"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
@@ -27,7 +28,7 @@ const (
 
 // checkpoint records the state of a session in CONTEXT_ARCHIVE.md, quoted from calls and results. If a model
 // is configured for Decant's own calls, it then writes the summary; if that fails, the quoted one stays.
-func (f *notebookFlag) checkpoint(ctx context.Context, s *streams, b *notebook.Book, file *sessionFile) error {
+func (f *notebookFlag) checkpoint(ctx context.Context, s *process.Process, b *notebook.Book, file *sessionFile) error {
 	one, err := readSession(s, file)
 	if err == nil {
 		err = b.Checkpoint(ctx, &one)
@@ -35,7 +36,7 @@ func (f *notebookFlag) checkpoint(ctx context.Context, s *streams, b *notebook.B
 	if err != nil || f.DryRun {
 		return err
 	}
-	cfg, err := f.settings()
+	cfg, err := f.settings(s)
 	if err != nil || !cfg.Summary.Configured() {
 		return err
 	}
@@ -44,34 +45,34 @@ func (f *notebookFlag) checkpoint(ctx context.Context, s *streams, b *notebook.B
 		err = b.Summarize(ctx, &one, text)
 	}
 	if err != nil {
-		s.warn(err)
-		s.note("no model summarized the session: its entry is quoted from calls and results")
+		s.Warn(err)
+		s.Note("no model summarized the session: its entry is quoted from calls and results")
 	}
 	return nil
 }
 
 // notes prints which of the notebook's settings have no effect, and what to do about it.
-func (f *notebookFlag) notes(s *streams, set notebook.Settings) {
+func (f *notebookFlag) notes(s *process.Process, set notebook.Settings) {
 	if l := set.Gateway(); l != "" {
-		s.note("%s", l)
+		s.Note("%s", l)
 	}
-	if c, err := f.settings(); err == nil && c.Summary.Configured() {
+	if c, err := f.settings(s); err == nil && c.Summary.Configured() {
 		return
 	}
 	for _, l := range set.Unheeded() {
-		s.note("%s", l)
+		s.Note("%s", l)
 	}
 }
 
 // ask asks the configured model for a summary of a session.
-func (f *notebookFlag) ask(ctx context.Context, s *streams, cfg *config.Config, set notebook.Settings, file *sessionFile) (text string, err error) {
+func (f *notebookFlag) ask(ctx context.Context, s *process.Process, cfg *config.Config, set notebook.Settings, file *sessionFile) (text string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, summaryTime)
 	defer cancel()
-	doc, err := s.document(file.path, string(file.format))
+	doc, err := document(s, file.path, string(file.format))
 	if err != nil {
 		return "", err
 	}
-	db, err := f.open(ctx)
+	db, err := f.open(ctx, s)
 	if err != nil {
 		return "", err
 	}
@@ -88,7 +89,7 @@ func (f *notebookFlag) ask(ctx context.Context, s *streams, cfg *config.Config, 
 	if m, known := catalog.Lookup(set.Model); known {
 		r.Model = m.ID
 	} else if set.Model != "" {
-		s.note("compaction.summaryModel: unknown model %q; using summary.model of Decant's settings", set.Model)
+		s.Note("compaction.summaryModel: unknown model %q; using summary.model of Decant's settings", set.Model)
 	}
 	tenant, err := f.Tenant.one(ctx, db)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/notice"
 	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/preset"
@@ -50,7 +51,7 @@ func newOwnCalls(c *config.Config, over http.RoundTripper, p *preset.Preset, log
 	}
 	backoff := provider.Backoff(p.Summary.Retry)
 	if o.account, err = configured(&c.Summary, over, backoff, o.catalog); err != nil {
-		return nil, usageError{err}
+		return nil, exit.Usage(err)
 	}
 	if c.Summary.Client {
 		o.wallet = owncalls.NewWallet(func(base string, who provider.Credential, betas []string) (provider.Client, error) {

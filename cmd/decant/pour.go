@@ -6,6 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/store"
 )
 
@@ -19,7 +20,7 @@ type pourCmd struct {
 
 // Run pours a conversation now: what is due, or what brings it down to the size that every pour aims at. With
 // --dry-run it prints the command line that does exactly what was planned.
-func (c *pourCmd) Run(s *streams) error {
+func (c *pourCmd) Run(s *process.Process) error {
 	c.window, c.preset = c.Window.tokens, c.Preset
 	var version int64
 	plan := func(e *engine.Engine, ctx context.Context, k store.Key) (*engine.Change, error) {
@@ -37,7 +38,7 @@ func (c *pourCmd) Run(s *streams) error {
 	if err != nil || !c.DryRun {
 		return err
 	}
-	fmt.Fprintf(s.err, "nothing was changed; to do exactly this, run\n  decant pour %s --at %d%s\n", c.Session, version, c.again())
+	fmt.Fprintf(s.Err, "nothing was changed; to do exactly this, run\n  decant pour %s --at %d%s\n", c.Session, version, c.again())
 	return nil
 }
 

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/replay"
 	"github.com/decantdev/decant/internal/report"
 )
@@ -30,14 +32,14 @@ type replayCmd struct {
 }
 
 // Run plays every session through every policy.
-func (c *replayCmd) Run(s *streams) error {
-	o, err := c.options()
+func (c *replayCmd) Run(s *process.Process) error {
+	o, err := c.options(s)
 	if err != nil {
 		return err
 	}
-	files, err := sessionFiles(c.Files)
+	files, err := sessionFiles(s, c.Files)
 	if err != nil {
-		return inputError{err}
+		return exit.Input(err)
 	}
 	play := c.playAll
 	if c.Join {
@@ -48,18 +50,18 @@ func (c *replayCmd) Run(s *streams) error {
 		return err
 	}
 	if c.HTML != "" {
-		if err := s.output(c.HTML, r.WriteHTML); err != nil {
+		if err := s.Output(c.HTML, r.WriteHTML); err != nil {
 			return err
 		}
 	}
 	if c.JSON {
-		return writeJSON(s.out, r)
+		return writeJSON(s.Out, r)
 	}
-	return r.WriteText(s.out)
+	return r.WriteText(s.Out)
 }
 
-func (c *replayCmd) options() (*replay.Options, error) {
-	catalog, err := c.models()
+func (c *replayCmd) options(s *process.Process) (*replay.Options, error) {
+	catalog, err := c.models(s)
 	if err != nil {
 		return nil, err
 	}
@@ -73,13 +75,13 @@ func (c *replayCmd) options() (*replay.Options, error) {
 	}
 	if c.Join {
 		if names, err = c.joinedPolicies(names); err != nil {
-			return nil, usageError{err}
+			return nil, exit.Usage(err)
 		}
 	}
 	for _, name := range names {
-		p, err := replay.Parse(name, c.Early)
+		p, err := replay.Parse(s.Preset(name), c.Early)
 		if err != nil {
-			return nil, usageError{err}
+			return nil, exit.Usage(err)
 		}
 		o.Policies = append(o.Policies, p)
 	}
@@ -98,14 +100,14 @@ func (c *replayCmd) joinedPolicies(names []string) ([]string, error) {
 }
 
 // sessionFiles returns the files that names stand for, those of directories in the order of their names.
-func sessionFiles(names []string) ([]string, error) {
+func sessionFiles(s *process.Process, names []string) ([]string, error) {
 	var out []string
 	for _, name := range names {
-		err := filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
+		err := filepath.WalkDir(s.Path(name), func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err
 			}
-			if !d.IsDir() && (path == name || recordingName(path)) {
+			if !d.IsDir() && (path == s.Path(name) || recordingName(path)) {
 				out = append(out, path)
 			}
 			return nil
@@ -126,7 +128,7 @@ func recordingName(path string) bool {
 
 // playAll plays the files, one on each core at a time. It skips and reports a file that cannot be read,
 // unless it is the only one.
-func (c *replayCmd) playAll(s *streams, files []string, o *replay.Options) (*report.Replay, error) {
+func (c *replayCmd) playAll(s *process.Process, files []string, o *replay.Options) (*report.Replay, error) {
 	played := make([]*replay.Session, len(files))
 	failed := make([]error, len(files))
 	show := newCountdown(s, files, len(o.Policies))
@@ -153,11 +155,11 @@ func (c *replayCmd) playAll(s *streams, files []string, o *replay.Options) (*rep
 }
 
 // playJoined plays the files as one conversation. It skips and reports a file that cannot be read, unless it is the only one.
-func (c *replayCmd) playJoined(s *streams, files []string, o *replay.Options) (*report.Replay, error) {
+func (c *replayCmd) playJoined(s *process.Process, files []string, o *replay.Options) (*report.Replay, error) {
 	var rs []replay.Recording
 	var skipped []string
 	for _, f := range files {
-		doc, err := s.document(f, c.From)
+		doc, err := document(s, f, c.From)
 		if err != nil && len(files) == 1 {
 			return nil, err
 		}
@@ -173,7 +175,7 @@ func (c *replayCmd) playJoined(s *streams, files []string, o *replay.Options) (*
 	o.Step = func() { show.step(0) }
 	played, err := replay.PlayJoined(name, rs, *o)
 	if err != nil {
-		return nil, inputError{err}
+		return nil, exit.Input(err)
 	}
 	for _, name := range played.Joined.LeftOut {
 		skipped = append(skipped, name+": nothing in it was answered")
@@ -221,8 +223,8 @@ func withoutClient(sessions []*replay.Session) {
 	}
 }
 
-func (c *replayCmd) play(s *streams, file string, o replay.Options, step func()) (*replay.Session, error) {
-	doc, err := s.document(file, c.From)
+func (c *replayCmd) play(s *process.Process, file string, o replay.Options, step func()) (*replay.Session, error) {
+	doc, err := document(s, file, c.From)
 	if err != nil {
 		return nil, err
 	}

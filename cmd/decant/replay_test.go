@@ -20,6 +20,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/replay"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -184,8 +185,8 @@ func (r *recital) busts() (n int) {
 // signed by somebody else.
 func sendable(t *testing.T, name string) *decant.Conversation {
 	t.Helper()
-	var s streams
-	doc, err := s.document(filepath.Join("..", "..", "testdata", name), "")
+	var s process.Process
+	doc, err := document(&s, filepath.Join("..", "..", "testdata", name), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,9 @@ import (
 	"io"
 	"time"
 
+	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/lookup"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
@@ -25,17 +27,17 @@ type reportCmd struct {
 }
 
 // Run sums up what the database holds.
-func (c *reportCmd) Run(s *streams) error {
+func (c *reportCmd) Run(s *process.Process) error {
 	now := time.Now().UTC()
 	p, err := c.period(now)
 	if err != nil {
-		return usageError{err}
+		return exit.Usage(err)
 	}
-	catalog, err := c.models()
+	catalog, err := c.models(s)
 	if err != nil {
 		return err
 	}
-	return c.with(func(ctx context.Context, db store.Store) error {
+	return c.with(s, func(ctx context.Context, db store.Store) error {
 		l, err := c.ledger(ctx, db, catalog, p)
 		if err != nil {
 			return err
@@ -43,11 +45,11 @@ func (c *reportCmd) Run(s *streams) error {
 		l.From, l.To = p.Days(now)
 		l.Retire(catalog, now)
 		if c.HTML != "" {
-			if err := s.output(c.HTML, l.WriteHTML); err != nil {
+			if err := s.Output(c.HTML, l.WriteHTML); err != nil {
 				return err
 			}
 		}
-		return c.print(s.out, l)
+		return c.print(s.Out, l)
 	})
 }
 

@@ -9,25 +9,28 @@ import (
 	"strings"
 	"time"
 
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
+	"github.com/decantdev/decant/internal/userdir"
 	"github.com/decantdev/decant/wire"
 )
 
 // resume compacts a session in place. The original file stays beside it.
-func (c *compactCmd) resume(s *streams) error {
-	f, home, err := c.session()
+func (c *compactCmd) resume(s *process.Process) error {
+	f, home, err := c.session(s)
 	if err != nil {
 		return err
 	}
 	c.File = f.path
 	was, err := os.Stat(f.path)
 	if err != nil {
-		return inputError{err}
+		return exit.Input(err)
 	}
 	r, err := c.read(s)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.err, "session %s of %s, %s\n", f.id, f.format, f.path)
+	fmt.Fprintf(s.Err, "session %s of %s, %s\n", f.id, f.format, f.path)
 	if err := c.tell(s, r); err != nil || c.DryRun || !r.Changed {
 		return err
 	}
@@ -42,31 +45,31 @@ func (c *compactCmd) resume(s *streams) error {
 	if err != nil {
 		return err
 	}
-	err = replaceFile(f.path, func(w io.Writer) error {
+	err = process.ReplaceFile(f.path, func(w io.Writer) error {
 		_, err := w.Write(out)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("write %s: %w", f.path, err)
 	}
-	fmt.Fprintf(s.err, "resume it: %s\nbackup:    %s\n", home.resuming(&f), backup)
+	fmt.Fprintf(s.Err, "resume it: %s\nbackup:    %s\n", home.resuming(&f), backup)
 	return nil
 }
 
 // session finds the requested session and its agent.
-func (c *compactCmd) session() (sessionFile, *sessionHome, error) {
-	dir, err := os.UserHomeDir()
+func (c *compactCmd) session(s *process.Process) (sessionFile, *sessionHome, error) {
+	dir, err := userdir.Home(s.Getenv)
 	if err != nil {
 		return sessionFile{}, nil, fmt.Errorf("find the home directory: %w", err)
 	}
-	here, err := os.Getwd()
+	here, err := s.Abs(".")
 	if err != nil {
 		return sessionFile{}, nil, fmt.Errorf("find the working directory: %w", err)
 	}
-	homes := sessionHomes(os.Getenv, dir)
+	homes := sessionHomes(s.Getenv, dir)
 	f, err := findSession(homes, c.Resume, wire.Format(c.From), here)
 	if err != nil {
-		return sessionFile{}, nil, inputError{err}
+		return sessionFile{}, nil, exit.Input(err)
 	}
 	for i := range homes {
 		if homes[i].format == f.format {

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/lookup"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 )
@@ -20,14 +22,14 @@ type searchCmd struct {
 }
 
 // Run searches the text of all stored conversations.
-func (c *searchCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db store.Store) error {
+func (c *searchCmd) Run(s *process.Process) error {
+	return c.with(s, func(ctx context.Context, db store.Store) error {
 		tenants, q, err := c.query(ctx, db)
 		if err != nil {
 			return err
 		}
 		var found []report.Hit
-		err = s.working("searching", func() (err error) {
+		err = s.Working("searching", func() (err error) {
 			found, err = lookup.Search(ctx, db, tenants, q)
 			return err
 		})
@@ -35,9 +37,9 @@ func (c *searchCmd) Run(s *streams) error {
 			return err
 		}
 		if c.JSON {
-			return writeJSON(s.out, found)
+			return writeJSON(s.Out, found)
 		}
-		return report.WriteHits(s.out, found, s.colour)
+		return report.WriteHits(s.Out, found, s.Colour)
 	})
 }
 
@@ -47,7 +49,7 @@ func (c *searchCmd) query(ctx context.Context, db store.Store) (tenants []string
 		return nil, q, err
 	}
 	if c.AllTenants && c.Session != "" {
-		return nil, q, usageError{errors.New("--session and --all-tenants exclude each other")}
+		return nil, q, exit.Usage(errors.New("--session and --all-tenants exclude each other"))
 	}
 	q = store.Query{Text: strings.Join(c.Query, " "), Limit: c.Limit}
 	if c.Session != "" {

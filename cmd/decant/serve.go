@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"os"
-	"os/signal"
 	"syscall"
 	"time"
 
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/process"
 )
 
 type serveCmd struct {
@@ -22,8 +21,8 @@ type serveCmd struct {
 }
 
 // settings returns the configuration as it is now.
-func (c *serveCmd) settings() (*config.Config, error) {
-	return c.loadWith(map[string]string{"listen": c.Listen, "tls_cert": c.TLSCert, "tls_key": c.TLSKey, "metrics_listen": c.MetricsListen, "plain_http": given(c.PlainHTTP)})
+func (c *serveCmd) settings(s *process.Process) (*config.Config, error) {
+	return c.loadWith(s, map[string]string{"listen": c.Listen, "tls_cert": c.TLSCert, "tls_key": c.TLSKey, "metrics_listen": c.MetricsListen, "plain_http": given(c.PlainHTTP)})
 }
 
 // given returns how a setting is written that a flag turns on.
@@ -35,15 +34,14 @@ func given(flag bool) string {
 }
 
 // Run serves until it is told to stop. On a hangup it reads keys and certificates again.
-func (c *serveCmd) Run(s *streams) error {
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP) // first, because until then a hangup ends the process
-	defer signal.Stop(hangups)
-	cfg, err := c.settings()
+func (c *serveCmd) Run(s *process.Process) error {
+	hangups, stopHangups := s.Signals(syscall.SIGHUP) // first, because until then a hangup ends the process
+	defer stopHangups()
+	cfg, err := c.settings(s)
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := s.Context()
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	go tendMemory(ctx)
@@ -67,7 +65,7 @@ func (c *serveCmd) Run(s *streams) error {
 	reloads := make(chan struct{})
 	go func() {
 		defer close(reloads)
-		e.followHangups(ctx, hangups, c.settings)
+		e.followHangups(ctx, hangups, func() (*config.Config, error) { return c.settings(s) })
 	}()
 	err = srv.gateway.Serve(ctx, e.listener, time.Duration(cfg.Drain))
 	stop() // needed if the gateway has ended by itself
@@ -94,14 +92,14 @@ func startAttrs(c *config.Config, e *edge, s *service) []any {
 }
 
 // logger returns the log that a configuration asks for. Logs go to standard error.
-func logger(c *config.Config, s *streams) *slog.Logger {
+func logger(c *config.Config, s *process.Process) *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.Log)); err != nil {
 		level = slog.LevelInfo // checked with the configuration
 	}
 	o := &slog.HandlerOptions{Level: level}
 	if c.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(s.err, o))
+		return slog.New(slog.NewJSONHandler(s.Err, o))
 	}
-	return slog.New(slog.NewTextHandler(s.err, o))
+	return slog.New(slog.NewTextHandler(s.Err, o))
 }

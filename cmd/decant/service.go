@@ -47,7 +47,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 	if err != nil {
 		return nil, err
 	}
-	s := &service{outbound: out, metrics: prometheus.NewRegistry(), board: &notice.Board{Log: log, Now: time.Now}}
+	s := &service{outbound: out, metrics: prometheus.NewRegistry(), path: c.DB, board: &notice.Board{Log: log, Now: time.Now}}
 	money, err := gateway.NewMoney(s.metrics)
 	if err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
@@ -58,13 +58,10 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 	if err = s.own.register(s.metrics, money, s); err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
 	}
-	if s.path, err = databasePath(c.DB); err != nil {
-		return nil, err
-	}
 	if s.tracing, err = newTracing(c, out, pre.Name, s.metrics, log); err != nil {
 		return nil, err
 	}
-	if s.store, err = newStanding(ctx, c, s.path, manager(c, pre, s, money, log), log); err != nil {
+	if s.store, err = newStanding(ctx, c, c.DB, manager(c, pre, s, money, log), log); err != nil {
 		endTracing(s.tracing)
 		return nil, err
 	}

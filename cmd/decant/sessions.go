@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/internal/lookup"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 )
@@ -20,8 +21,8 @@ type sessionsCmd struct {
 }
 
 // Run lists the conversations of the database.
-func (c *sessionsCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db store.Store) error {
+func (c *sessionsCmd) Run(s *process.Process) error {
+	return c.with(s, func(ctx context.Context, db store.Store) error {
 		tenants, err := c.Tenant.chosen(ctx, db, &c.allFlag)
 		if err != nil {
 			return err
@@ -35,8 +36,8 @@ func (c *sessionsCmd) Run(s *streams) error {
 			rows[i] = lookup.Session(&found[i])
 		}
 		if c.JSON {
-			return writeJSON(s.out, rows)
+			return writeJSON(s.Out, rows)
 		}
-		return report.WriteSessions(s.out, rows, time.Local, c.FullIDs)
+		return report.WriteSessions(s.Out, rows, time.Local, c.FullIDs)
 	})
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/preset"
 )
 
@@ -33,12 +35,12 @@ type gatewayFlags struct {
 }
 
 // load returns the configuration; listen may be empty.
-func (f *gatewayFlags) load(listen string) (*config.Config, error) {
-	return f.loadWith(map[string]string{"listen": listen})
+func (f *gatewayFlags) load(s *process.Process, listen string) (*config.Config, error) {
+	return f.loadWith(s, map[string]string{"listen": listen})
 }
 
 // loadWith returns the configuration with more flags.
-func (f *gatewayFlags) loadWith(flags map[string]string) (*config.Config, error) {
+func (f *gatewayFlags) loadWith(s *process.Process, flags map[string]string) (*config.Config, error) {
 	window := ""
 	if f.Window != 0 {
 		window = strconv.Itoa(f.Window)
@@ -52,9 +54,9 @@ func (f *gatewayFlags) loadWith(flags map[string]string) (*config.Config, error)
 		"summary_model": f.SummaryModel, "flush": f.Flush,
 		"anthropic_upstream": f.Upstream, "db": f.DB, "encryption_key_file": f.EncryptionKeyFile, "preset": f.Preset, "early_pours": f.Early, "mode": f.Mode, "window": window, "log": f.Log,
 	})
-	c, err := config.Load(config.Sources{File: f.Config, Environ: os.Environ(), Flags: flags})
+	c, err := config.Load(config.Sources{File: f.Config, Environ: s.Environ, Dir: s.Dir, Flags: flags})
 	if err != nil {
-		return nil, usageError{err}
+		return nil, exit.Usage(err)
 	}
 	return c, nil
 }
@@ -63,13 +65,13 @@ func (f *gatewayFlags) loadWith(flags map[string]string) (*config.Config, error)
 func presets(c *config.Config) (*preset.Preset, []gateway.Rule, error) {
 	p, err := presetOf(c, c.Preset)
 	if err != nil {
-		return nil, nil, usageError{err}
+		return nil, nil, exit.Usage(err)
 	}
 	var rules []gateway.Rule
 	for i, r := range c.Presets {
 		chosen, err := presetOf(c, r.Preset)
 		if err != nil {
-			return nil, nil, usageError{fmt.Errorf("presets[%d]: %w", i, err)}
+			return nil, nil, exit.Usage(fmt.Errorf("presets[%d]: %w", i, err))
 		}
 		rules = append(rules, gateway.Rule{Model: r.Model, Client: r.Client, Preset: chosen})
 	}
@@ -109,7 +111,7 @@ func outbound(c *config.Config) (*gateway.Outbound, error) {
 	}
 	out, err := gateway.NewOutbound(gateway.OutboundOptions{Allow: c.Destinations(), CA: ca})
 	if err != nil {
-		return nil, usageError{fmt.Errorf("ca: %w", err)}
+		return nil, exit.Usage(fmt.Errorf("ca: %w", err))
 	}
 	return out, nil
 }
@@ -119,7 +121,7 @@ func authorities(c *config.Config) (out [][]byte, err error) {
 	for _, name := range c.CA {
 		pem, err := os.ReadFile(name)
 		if err != nil {
-			return nil, usageError{fmt.Errorf("ca: %w", err)}
+			return nil, exit.Usage(fmt.Errorf("ca: %w", err))
 		}
 		out = append(out, pem)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/store"
 )
 
@@ -46,9 +47,9 @@ func (t *tenantName) chosen(ctx context.Context, db store.Directory, all *allFla
 	everybody := all != nil && all.AllTenants
 	switch {
 	case everybody && t.given:
-		return nil, usageError{fmt.Errorf("--tenant and --all-tenants exclude each other")}
+		return nil, exit.Usage(fmt.Errorf("--tenant and --all-tenants exclude each other"))
 	case t.given && len(known) > 0 && !slices.Contains(known, t.name):
-		return nil, inputError{fmt.Errorf("this database has no tenant %s: it has %s", shown(t.name), listed(known))}
+		return nil, exit.Input(fmt.Errorf("this database has no tenant %s: it has %s", shown(t.name), listed(known)))
 	case t.given, len(known) == 0:
 		return []string{t.name}, nil
 	case everybody, len(known) == 1:
@@ -58,7 +59,7 @@ func (t *tenantName) chosen(ctx context.Context, db store.Directory, all *allFla
 	if all != nil {
 		choice += " or --all-tenants"
 	}
-	return nil, usageError{fmt.Errorf("this database has the tenants %s: %s", listed(known), choice)}
+	return nil, exit.Usage(fmt.Errorf("this database has the tenants %s: %s", listed(known), choice))
 }
 
 // listed writes the names of tenants.

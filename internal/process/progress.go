@@ -1,4 +1,4 @@
-package main
+package process
 
 import (
 	"fmt"
@@ -7,10 +7,10 @@ import (
 	"github.com/decantdev/decant/internal/report"
 )
 
-// working runs f. If it takes over a second and standard error is a terminal, working says there what is
+// Working runs f. If it takes over a second and standard error is a terminal, Working says there what is
 // being done and for how long.
-func (s *streams) working(what string, f func() error) error {
-	if !s.terminal {
+func (s *Process) Working(what string, f func() error) error {
+	if !s.Terminal {
 		return f()
 	}
 	done := make(chan error, 1)
@@ -23,11 +23,11 @@ func (s *streams) working(what string, f func() error) error {
 		select {
 		case err := <-done:
 			if shown {
-				control(s.err, "\r\x1b[K")
+				Control(s.Err, "\r\x1b[K")
 			}
 			return err
 		case <-tick.C:
-			control(s.err, fmt.Sprintf("\r%s, %d s ", report.Visible(what), int(time.Since(start).Seconds())))
+			Control(s.Err, fmt.Sprintf("\r%s, %d s ", report.Visible(what), int(time.Since(start).Seconds())))
 			shown = true
 		}
 	}

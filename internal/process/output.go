@@ -1,4 +1,4 @@
-package main
+package process
 
 import (
 	"compress/gzip"
@@ -9,17 +9,17 @@ import (
 	"path/filepath"
 )
 
-// output writes data to the named file, or to standard output if the name is empty or "-". It replaces a
+// Output writes data to the named file, or to standard output if the name is empty or "-". It replaces a
 // file as a whole or not at all, and compresses it if its name ends in .gz. A link stays a link. If the name
-// is a device or the like, output writes into it.
-func (s *streams) output(name string, write func(io.Writer) error) error {
+// is a device or the like, Output writes into it.
+func (s *Process) Output(name string, write func(io.Writer) error) error {
 	if name == "" || name == "-" {
-		return write(s.out)
+		return write(s.Out)
 	}
 	if filepath.Ext(name) == ".gz" {
 		write = packed(write)
 	}
-	if err := replaceFile(name, write); err != nil {
+	if err := ReplaceFile(s.Path(name), write); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return nil
@@ -36,8 +36,8 @@ func packed(write func(io.Writer) error) func(io.Writer) error {
 	}
 }
 
-// replaceFile writes a file so that nobody sees half of it.
-func replaceFile(name string, write func(io.Writer) error) error {
+// ReplaceFile writes a file so that nobody sees half of it.
+func ReplaceFile(name string, write func(io.Writer) error) error {
 	mode := os.FileMode(0o600) // transcripts are private
 	if target, err := filepath.EvalSymlinks(name); err == nil {
 		name = target
@@ -68,12 +68,12 @@ func writeInto(name string, write func(io.Writer) error) error {
 	return errors.Join(write(f), f.Close())
 }
 
-// sameFile reports whether two names lead to one existing file.
-func sameFile(a, b string) bool {
+// SameFile reports whether two names lead to one existing file.
+func (s *Process) SameFile(a, b string) bool {
 	if a == "" || a == "-" || b == "" || b == "-" {
 		return false
 	}
-	x, errA := os.Stat(a)
-	y, errB := os.Stat(b)
+	x, errA := os.Stat(s.Path(a))
+	y, errB := os.Stat(s.Path(b))
 	return errA == nil && errB == nil && x.Mode().IsRegular() && os.SameFile(x, y)
 }
