@@ -17,7 +17,7 @@ import (
 // archive writes each conversation to a file in the directory, and an index, last changed first. It
 // replaces existing files.
 func (c *exportCmd) archive(ctx context.Context, s *process.Process, db store.Store) error {
-	tenant, err := c.Tenant.one(ctx, db)
+	tenant, err := c.Tenant.One(ctx, db)
 	if err != nil {
 		return err
 	}

@@ -7,31 +7,16 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 )
 
-// takesEffect says when a change to a conversation is seen.
-const takesEffect = "done; it takes effect with the conversation's next request"
-
-// apply makes a change to a conversation and records it.
-func apply(ctx context.Context, e *engine.Engine, db store.Auditor, c *engine.Change, a store.Act) error {
-	if err := e.Apply(ctx, c); err != nil {
-		return err
-	}
-	return audited(ctx, db, a)
-}
-
 // planOf returns a change as it is printed.
 func planOf(name string, c *engine.Change) *report.Plan {
 	return &report.Plan{Name: name, Version: c.Version, Plan: c.Plan, Hold: c.Hold}
-}
-
-// changed returns the record of a change to a conversation.
-func changed(s *process.Process, action string, k store.Key, c *engine.Change) store.Act {
-	return act(s, action, k.Tenant, k.ID, fmt.Sprintf("at version %d", c.Version))
 }
 
 // changeFlags are the flags of commands that change a stored conversation after printing the price.
@@ -40,8 +25,8 @@ type changeFlags struct {
 	Yes     bool   `short:"y" help:"Do not ask for confirmation."`
 	DryRun  bool   `help:"Show the plan and its price; change nothing."`
 	JSON    bool   `name:"json" help:"Print the plan as JSON."`
-	catalogFlag
-	dbFlag
+	command.CatalogFlag
+	command.DBFlag
 
 	window int    // in place of the model's
 	preset string // in place of the default
@@ -50,16 +35,16 @@ type changeFlags struct {
 // run plans a change, prints it, and makes it if the user agrees. action is its name. run prints idle if there is
 // nothing to change.
 func (c *changeFlags) run(s *process.Process, action string, plan func(*engine.Engine, context.Context, store.Key) (*engine.Change, error), idle string) error {
-	catalog, err := c.models(s)
+	catalog, err := c.Models(s)
 	if err != nil {
 		return err
 	}
-	return c.with(s, func(ctx context.Context, db store.Store) error {
-		e, err := c.engine(s, db, catalog, c.window, c.preset)
+	return c.With(s, func(ctx context.Context, db store.Store) error {
+		e, err := c.Engine(s, db, catalog, c.window, c.preset)
 		if err != nil {
 			return err
 		}
-		conv, err := c.find(ctx, db, c.Session)
+		conv, err := c.Find(ctx, db, c.Session)
 		if err != nil {
 			return err
 		}
@@ -76,10 +61,10 @@ func (c *changeFlags) run(s *process.Process, action string, plan func(*engine.E
 		if err := c.agreed(s); err != nil {
 			return err
 		}
-		if err := apply(ctx, e, db, change, changed(s, action, conv.Key, change)); err != nil {
+		if err := command.Apply(ctx, e, db, change, command.Changed(s, action, conv.Key, change)); err != nil {
 			return err
 		}
-		fmt.Fprintln(s.Err, takesEffect)
+		fmt.Fprintln(s.Err, command.TakesEffect)
 		return nil
 	})
 }
@@ -87,7 +72,7 @@ func (c *changeFlags) run(s *process.Process, action string, plan func(*engine.E
 func (c *changeFlags) print(s *process.Process, change *engine.Change) error {
 	p := planOf(c.Session, change)
 	if c.JSON {
-		return writeJSON(s.Out, p)
+		return command.WriteJSON(s.Out, p)
 	}
 	return p.WriteText(s.Out)
 }

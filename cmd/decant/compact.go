@@ -9,31 +9,33 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/compaction"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/notice"
 	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/internal/process"
+	"github.com/decantdev/decant/internal/sessionfile"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
 
 type compactCmd struct {
-	File      string `arg:"" optional:"" help:"Request body or session file, plain or gzip; - reads standard input."`
-	To        amount `placeholder:"TOKENS" help:"Target size of the messages in tokens: 20000, 20k, or 10% of their current size. Default: set by the preset, which does nothing below its trigger."`
-	Keep      amount `placeholder:"TOKENS" help:"Size of the newest rounds that stay word for word. Default: a fifth of the target."`
-	KeepTurns *int   `placeholder:"N" help:"Keep at least the newest N turns word for word; 0 keeps only a summary."`
-	Model     string `placeholder:"ID" help:"Model that will read the result. Default: the one in the input."`
-	Preset    string `placeholder:"NAME" default:"default" help:"Policy: default, agent-loop, chat, coding-session, night-watch, orchestrator, or a YAML file."`
-	From      string `placeholder:"FORMAT" help:"Input format: anthropic, openai-chat, openai-responses, messages, claude-code, codex, pi, or a log of copilot-cli, gemini, opencode. Default: detected."`
-	As        string `placeholder:"FORMAT" default:"same" enum:"same,anthropic,openai-chat,openai-responses,text" help:"Output format: same, anthropic, openai-chat, openai-responses, or text (what a model would read)."`
-	Output    string `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
-	Force     bool   `help:"Allow overwriting the input file."`
-	Resume    string `placeholder:"ID" help:"Compact a session of Claude Code, Codex or pi in place; keeps a backup. Takes an id, the start of an id, or \"last\"."`
-	Report    string `placeholder:"FILE" help:"Write a JSON report of every decision."`
-	DryRun    bool   `help:"Show what would change; write nothing."`
-	catalogFlag
+	File      string         `arg:"" optional:"" help:"Request body or session file, plain or gzip; - reads standard input."`
+	To        command.Amount `placeholder:"TOKENS" help:"Target size of the messages in tokens: 20000, 20k, or 10% of their current size. Default: set by the preset, which does nothing below its trigger."`
+	Keep      command.Amount `placeholder:"TOKENS" help:"Size of the newest rounds that stay word for word. Default: a fifth of the target."`
+	KeepTurns *int           `placeholder:"N" help:"Keep at least the newest N turns word for word; 0 keeps only a summary."`
+	Model     string         `placeholder:"ID" help:"Model that will read the result. Default: the one in the input."`
+	Preset    string         `placeholder:"NAME" default:"default" help:"Policy: default, agent-loop, chat, coding-session, night-watch, orchestrator, or a YAML file."`
+	From      string         `placeholder:"FORMAT" help:"Input format: anthropic, openai-chat, openai-responses, messages, claude-code, codex, pi, or a log of copilot-cli, gemini, opencode. Default: detected."`
+	As        string         `placeholder:"FORMAT" default:"same" enum:"same,anthropic,openai-chat,openai-responses,text" help:"Output format: same, anthropic, openai-chat, openai-responses, or text (what a model would read)."`
+	Output    string         `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
+	Force     bool           `help:"Allow overwriting the input file."`
+	Resume    string         `placeholder:"ID" help:"Compact a session of Claude Code, Codex or pi in place; keeps a backup. Takes an id, the start of an id, or \"last\"."`
+	Report    string         `placeholder:"FILE" help:"Write a JSON report of every decision."`
+	DryRun    bool           `help:"Show what would change; write nothing."`
+	command.CatalogFlag
 }
 
 // Run compacts one conversation. The result goes to standard output or a file, the report for people
@@ -103,13 +105,13 @@ func (c *compactCmd) read(s *process.Process) (*compacted, error) {
 	if err != nil {
 		return nil, exit.Usage(err)
 	}
-	catalog, err := c.models(s)
+	catalog, err := c.Models(s)
 	if err != nil {
 		return nil, err
 	}
 	var doc *wire.Document
 	err = s.Working("reading "+c.File, func() error {
-		doc, err = document(s, c.File, c.From)
+		doc, err = sessionfile.Read(s, c.File, c.From)
 		return err
 	})
 	if err != nil {
@@ -135,11 +137,11 @@ func (c *compactCmd) options(s *process.Process, model token.Model, pre *preset.
 	o := compaction.Options{
 		Name: c.File, As: c.As, Model: model, Preset: pre, Key: recordKey(s), Now: time.Now(), KeepTurns: c.KeepTurns,
 	}
-	if c.To.given {
-		o.Target = c.To.of
+	if c.To.Given {
+		o.Target = c.To.Of
 	}
-	if c.Keep.given {
-		o.Keep = c.Keep.of
+	if c.Keep.Given {
+		o.Keep = c.Keep.Of
 	}
 	return o
 }
@@ -169,7 +171,7 @@ func (c *compactCmd) tell(s *process.Process, r *compacted) error {
 	if c.Report == "" {
 		return nil
 	}
-	return s.Output(c.Report, func(w io.Writer) error { return writeJSON(w, r.Report) })
+	return s.Output(c.Report, func(w io.Writer) error { return command.WriteJSON(w, r.Report) })
 }
 
 // write writes result and reports.

@@ -2,14 +2,10 @@ package main
 
 import (
 	"bytes"
-	"io"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
@@ -59,48 +55,5 @@ func TestMoreRoomKeepsNoLess(t *testing.T) {
 			}
 			before = n
 		}
-	}
-}
-
-// A backup never replaces another one, and holds what was there when it was made.
-func TestBackups(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s.jsonl")
-	now := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
-	var names []string
-	for _, content := range []string{"one", "two", "three"} {
-		if err := process.ReplaceFile(path, writes(content)); err != nil {
-			t.Fatal(err)
-		}
-		name, err := backUp(path, now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		names = append(names, name)
-	}
-	if err := process.ReplaceFile(path, writes("four")); err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range []string{"one", "two", "three"} {
-		if got, err := os.ReadFile(names[i]); err != nil || string(got) != want {
-			t.Errorf("%s holds %q, want %q: %v", names[i], got, want, err)
-		}
-	}
-}
-
-func TestShellWords(t *testing.T) {
-	for in, want := range map[string]string{
-		"/home/me/x-1.2": "/home/me/x-1.2", "/my files": "'/my files'", "it's": `'it'\''s'`, "$(rm)": "'$(rm)'", "": "''",
-	} {
-		if got := shellWord(in); got != want {
-			t.Errorf("%q is written %s, want %s", in, got, want)
-		}
-	}
-}
-
-// writes returns a function that writes text.
-func writes(text string) func(io.Writer) error {
-	return func(w io.Writer) error {
-		_, err := io.WriteString(w, text)
-		return err
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/archive"
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
@@ -19,12 +20,12 @@ import (
 type diffCmd struct {
 	Session    string `arg:"" help:"Conversation: id or session, or the start of either, or \"last\". Before a delegate: the hash of its first snapshot, as \"decant chat --team\" prints it."`
 	Checkpoint string `arg:"" optional:"" help:"Checkpoint (c:1): compare the views before and after it. Or a delegate's session (d-...): compare its sealed snapshot with its last request. Default: compare the conversation with the current view."`
-	dbFlag
+	command.DBFlag
 }
 
 // Run prints what Decant changed in what the model sees, as a unified diff.
 func (c *diffCmd) Run(s *process.Process) error {
-	return c.with(s, func(ctx context.Context, db store.Store) error {
+	return c.With(s, func(ctx context.Context, db store.Store) error {
 		before, after, err := c.texts(ctx, db)
 		if err != nil {
 			return err
@@ -41,7 +42,7 @@ func (c *diffCmd) texts(ctx context.Context, db store.Store) (before, after repo
 	if is {
 		return c.sealed(ctx, db, child.Key, of)
 	}
-	conv, err := c.find(ctx, db, c.Session)
+	conv, err := c.Find(ctx, db, c.Session)
 	if err != nil {
 		return before, after, err
 	}

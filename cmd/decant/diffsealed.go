@@ -34,7 +34,7 @@ func (c *diffCmd) child(ctx context.Context, db store.Store) (j store.Journal, o
 
 // journals returns the sessions of agents that a name may mean.
 func (c *diffCmd) journals(ctx context.Context, db store.Store, name string) ([]store.Journal, error) {
-	tenant, err := c.Tenant.one(ctx, db)
+	tenant, err := c.Tenant.One(ctx, db)
 	if err != nil {
 		return nil, err
 	}

@@ -6,20 +6,22 @@ import (
 	"io"
 	"time"
 
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/doctor"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/seal"
+	"github.com/decantdev/decant/internal/setup"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
 
 type doctorCmd struct {
 	gatewayFlags
-	Listen string     `placeholder:"ADDR" help:"Address that clients should use (127.0.0.1:4141)."`
-	Tenant tenantName `placeholder:"NAME" help:"Tenant whose conversations to count. Default: the only tenant in the database."`
-	allFlag
+	Listen string         `placeholder:"ADDR" help:"Address that clients should use (127.0.0.1:4141)."`
+	Tenant command.Tenant `placeholder:"NAME" help:"Tenant whose conversations to count. Default: the only tenant in the database."`
+	command.AllFlag
 }
 
 // Run examines everything between an agent and the API. It fails when something is broken, but not when
@@ -29,11 +31,11 @@ func (c *doctorCmd) Run(s *process.Process) error {
 	if err != nil {
 		return err
 	}
-	ca, err := authorities(cfg)
+	ca, err := setup.Authorities(cfg)
 	if err != nil {
 		return err
 	}
-	out, err := outbound(cfg)
+	out, err := setup.Outbound(cfg)
 	if err != nil {
 		return err
 	}
@@ -46,7 +48,7 @@ func (c *doctorCmd) Run(s *process.Process) error {
 	defer cancel()
 	return diagnosis(s.Out, doctor.Examine(ctx, &doctor.Setup{
 		Config: cfg, File: cfg.File, Outbound: out, CA: ca, Env: s.Getenv, Now: time.Now, Database: c.database(cfg), Catalog: catalog,
-		Summary: func(ctx context.Context) (string, error) { return checkSummary(ctx, cfg, out) },
+		Summary: func(ctx context.Context) (string, error) { return setup.CheckSummary(ctx, cfg, out) },
 	}))
 }
 
@@ -54,12 +56,12 @@ func (c *doctorCmd) Run(s *process.Process) error {
 func (c *doctorCmd) database(cfg *config.Config) (d doctor.Database) {
 	d.Path = cfg.DB
 	var key *seal.Key
-	if key, d.Err = encryptionKey(cfg); key != nil {
+	if key, d.Err = setup.Key(cfg); key != nil {
 		d.Key = key.ID()
 	}
-	d.Open = func(ctx context.Context) (doctor.Store, error) { return openStore(ctx, cfg, d.Path) }
+	d.Open = func(ctx context.Context) (doctor.Store, error) { return setup.Open(ctx, cfg, d.Path) }
 	d.Tenants = func(ctx context.Context, db store.Directory) ([]string, error) {
-		tenants, err := c.Tenant.chosen(ctx, db, &c.allFlag)
+		tenants, err := c.Tenant.Chosen(ctx, db, &c.AllFlag)
 		if err != nil && exit.Code(err) == exit.BadUsage {
 			err = doctor.Choice{Err: err}
 		}

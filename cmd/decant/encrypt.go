@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/seal"
+	"github.com/decantdev/decant/internal/setup"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -60,10 +62,10 @@ func (c *encryptCmd) encryption(s *process.Process) (x encryption, err error) {
 		return x, exit.Usage(errors.New("--decrypt goes with no other flag"))
 	}
 	of := c.of()
-	if x.cfg, err = of.settings(s); err != nil {
+	if x.cfg, err = of.Settings(s); err != nil {
 		return x, err
 	}
-	if x.key, err = encryptionKey(x.cfg); err != nil {
+	if x.key, err = setup.Key(x.cfg); err != nil {
 		return x, err
 	}
 	if x.key == nil {
@@ -74,7 +76,7 @@ func (c *encryptCmd) encryption(s *process.Process) (x encryption, err error) {
 			return x, exit.Usage(fmt.Errorf("--rotate: %w", err))
 		}
 	}
-	x.path, err = of.path(s, x.cfg)
+	x.path, err = of.File(s, x.cfg)
 	return x, err
 }
 
@@ -85,14 +87,14 @@ func (x *encryption) encrypted(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, advised(err)
+		return false, setup.Advised(err)
 	}
 	return true, db.Close()
 }
 
 // convert writes the database again and records that in the audit log.
 func (x *encryption) convert(ctx context.Context, s *process.Process, from, to *seal.Key, what string) error {
-	if err := s.Working("rewriting "+x.path, func() error { return sqlite.Convert(ctx, x.path, secretOf(from), secretOf(to)) }); err != nil {
+	if err := s.Working("rewriting "+x.path, func() error { return sqlite.Convert(ctx, x.path, setup.Secret(from), setup.Secret(to)) }); err != nil {
 		return err
 	}
 	if err := x.audit(ctx, s, to, what); err != nil {
@@ -120,9 +122,12 @@ func (x *encryption) rotate(ctx context.Context, s *process.Process) error {
 
 // audit records in the audit log what was done. The key is the one that opens the database now.
 func (x *encryption) audit(ctx context.Context, s *process.Process, key *seal.Key, what string) error {
-	db, err := sqlite.Open(ctx, x.path, sqlite.Options{Key: secretOf(key)})
+	db, err := sqlite.Open(ctx, x.path, sqlite.Options{Key: setup.Secret(key)})
 	if err != nil {
 		return err
 	}
-	return errors.Join(audited(ctx, db, act(s, "encrypt", "", "", what)), db.Close())
+	return errors.Join(command.Audited(ctx, db, command.Act(s, "encrypt", "", "", what)), db.Close())
 }
+
+// makeKey says how to make a key.
+const makeKey = `(umask 077; openssl rand -hex 32 > FILE)`

@@ -11,6 +11,7 @@ import (
 
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/process"
+	"github.com/decantdev/decant/internal/setup"
 	"github.com/decantdev/decant/store/sqlite"
 )
 
@@ -54,7 +55,7 @@ func TestPrivate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, err := private(&process.Process{Dir: dir}, cfg, filepath.Join(dir, "chat.db"))
+	names, err := setup.Private(&process.Process{Dir: dir}, cfg, filepath.Join(dir, "chat.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

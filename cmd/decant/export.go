@@ -9,6 +9,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/archive"
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/dialect/anthropic"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/legal"
@@ -24,8 +25,8 @@ type exportCmd struct {
 	Plain   bool   `help:"Write a request that needs no beta feature: what the provider would clear is already left out."`
 	Archive string `placeholder:"DIR" help:"Write every conversation to a file in this directory, plus an index."`
 	Output  string `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
-	catalogFlag
-	dbFlag
+	command.CatalogFlag
+	command.DBFlag
 }
 
 // Run writes a conversation as the body of a request, and checks it first. Standard error names what the
@@ -37,11 +38,11 @@ func (c *exportCmd) Run(s *process.Process) error {
 	case c.Archive != "" && c.Session != "":
 		return exit.Usage(fmt.Errorf("name a conversation, or a directory with --archive, which is for all of them: not both %s and %s", c.Session, c.Archive))
 	}
-	return c.with(s, func(ctx context.Context, db store.Store) error {
+	return c.With(s, func(ctx context.Context, db store.Store) error {
 		if c.Archive != "" {
 			return c.archive(ctx, s, db)
 		}
-		t, err := c.transcript(ctx, db, c.Session)
+		t, err := c.Transcript(ctx, db, c.Session)
 		if err != nil {
 			return err
 		}
@@ -71,7 +72,7 @@ func (c *exportCmd) conversation(s *process.Process, t *archive.Transcript) (*de
 	case !c.View && c.As == "text":
 		return t.Conversation, nil
 	}
-	catalog, err := c.models(s)
+	catalog, err := c.Models(s)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +147,7 @@ func check(body []byte, f wire.Format, rules legal.Rules) error {
 // rules returns the rules for a request with the conversation. It may end with the answer to the newest
 // request, because the user's next words are still to come.
 func (c *exportCmd) rules(s *process.Process, conv *decant.Conversation) (legal.Rules, error) {
-	catalog, err := c.models(s)
+	catalog, err := c.Models(s)
 	if err != nil {
 		return legal.Rules{}, err
 	}

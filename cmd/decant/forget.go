@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/decantdev/decant/apps/chat/chatcmd"
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/internal/process"
@@ -20,16 +22,16 @@ type forgetCmd struct {
 	Yes     bool   `short:"y" help:"Do not ask for confirmation."`
 	DryRun  bool   `help:"Show what would be deleted; delete nothing."`
 	JSON    bool   `name:"json" help:"Print JSON."`
-	dbFlag
+	command.DBFlag
 }
 
 // Run removes a conversation with its forks, or everything of a tenant, pinned conversations too. It leaves nothing of
 // their contents in the files of the database. Spending stays, as figures.
 func (c *forgetCmd) Run(s *process.Process) error {
-	if c.Session == "" && !c.Tenant.given {
+	if c.Session == "" && !c.Tenant.Given {
 		return exit.Usage(errors.New("name a conversation, or a tenant with --tenant"))
 	}
-	return c.with(s, func(ctx context.Context, db store.Store) error {
+	return c.With(s, func(ctx context.Context, db store.Store) error {
 		f, err := c.chosen(ctx, db)
 		if err != nil {
 			return err
@@ -51,7 +53,11 @@ func (c *forgetCmd) Run(s *process.Process) error {
 		if err := c.forget(ctx, s, db, f, known); err != nil {
 			return err
 		}
-		if err := c.dropKept(ctx, s, db); err != nil {
+		cfg, err := c.Settings(s)
+		if err != nil {
+			return err
+		}
+		if err := chatcmd.DropKept(ctx, cfg.DB, db); err != nil {
 			return err
 		}
 		fmt.Fprintln(s.Err, "the database no longer has their contents; delete backups, exports and archives of them yourself")
@@ -62,7 +68,7 @@ func (c *forgetCmd) Run(s *process.Process) error {
 // chosen returns what to forget: all conversations of a session if its full name is given, or the one conversation that
 // a name means.
 func (c *forgetCmd) chosen(ctx context.Context, db store.Store) (f store.Forgetting, err error) {
-	if f.Tenant, err = c.Tenant.one(ctx, db); err != nil || c.Session == "" {
+	if f.Tenant, err = c.Tenant.One(ctx, db); err != nil || c.Session == "" {
 		return f, err
 	}
 	found, err := db.Conversations(ctx, store.Filter{Tenant: f.Tenant, Session: c.Session, Limit: math.MaxInt32})
@@ -70,7 +76,7 @@ func (c *forgetCmd) chosen(ctx context.Context, db store.Store) (f store.Forgett
 		return f, err
 	}
 	if len(found) == 0 {
-		one, err := c.find(ctx, db, c.Session)
+		one, err := c.Find(ctx, db, c.Session)
 		if err != nil {
 			return f, err
 		}
@@ -94,7 +100,7 @@ func (c *forgetCmd) forget(ctx context.Context, s *process.Process, db store.Sto
 	}
 	if !f.DryRun {
 		detail := fmt.Sprintf("%s, %d bytes", report.Count(len(done.Conversations), "conversation"), done.Bytes)
-		if err := audited(ctx, db, act(s, "forget", f.Tenant, strings.Join(f.Conversations, " "), detail)); err != nil {
+		if err := command.Audited(ctx, db, command.Act(s, "forget", f.Tenant, strings.Join(f.Conversations, " "), detail)); err != nil {
 			return err
 		}
 	}
@@ -117,7 +123,7 @@ func proven(s *process.Process, p *store.Proof) error {
 
 func (c *forgetCmd) print(s *process.Process, r *report.Collection) error {
 	if c.JSON {
-		return writeJSON(s.Out, r)
+		return command.WriteJSON(s.Out, r)
 	}
 	return r.WriteText(s.Out, time.Local)
 }

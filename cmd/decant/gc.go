@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/internal/process"
@@ -16,13 +17,13 @@ import (
 )
 
 type gcCmd struct {
-	Age    age      `default:"30d" help:"Delete conversations that have not changed for this long; 0d deletes all."`
-	NoAge  bool     `help:"Delete nothing because of its age alone."`
-	Size   byteSize `placeholder:"SIZE" help:"Maximum size of the database: 500MB, 2GB. Conversations that were unchanged longest go first."`
-	DryRun bool     `help:"Show what would be deleted; delete nothing."`
-	JSON   bool     `name:"json" help:"Print JSON."`
-	allFlag
-	dbFlag
+	Age    command.Age `default:"30d" help:"Delete conversations that have not changed for this long; 0d deletes all."`
+	NoAge  bool        `help:"Delete nothing because of its age alone."`
+	Size   byteSize    `placeholder:"SIZE" help:"Maximum size of the database: 500MB, 2GB. Conversations that were unchanged longest go first."`
+	DryRun bool        `help:"Show what would be deleted; delete nothing."`
+	JSON   bool        `name:"json" help:"Print JSON."`
+	command.AllFlag
+	command.DBFlag
 }
 
 // Run removes old conversations of one tenant or of all, with everything that only they hold. Pinned conversations
@@ -35,7 +36,7 @@ func (c *gcCmd) Run(s *process.Process) error {
 			return exit.Usage(fmt.Errorf("nothing to delete by: give --size with --no-age"))
 		}
 	}
-	return c.with(s, func(ctx context.Context, db store.Store) error {
+	return c.With(s, func(ctx context.Context, db store.Store) error {
 		known, err := c.known(ctx, db)
 		if err != nil {
 			return err
@@ -50,13 +51,13 @@ func (c *gcCmd) Run(s *process.Process) error {
 			return err
 		}
 		if !c.DryRun {
-			if err := audited(ctx, db, c.act(s, p, done)); err != nil {
+			if err := command.Audited(ctx, db, c.act(s, p, done)); err != nil {
 				return err
 			}
 		}
 		r := lookup.Collection(done, known.conversations, c.DryRun)
 		if c.JSON {
-			return writeJSON(s.Out, r)
+			return command.WriteJSON(s.Out, r)
 		}
 		return r.WriteText(s.Out, time.Local)
 	})
@@ -66,9 +67,9 @@ func (c *gcCmd) Run(s *process.Process) error {
 func (c *gcCmd) act(s *process.Process, p store.Policy, done *store.Collected) store.Act {
 	detail := fmt.Sprintf("%s, %d bytes", report.Count(len(done.Conversations), "conversation"), done.Bytes)
 	if p.AllTenants {
-		return act(s, "gc", "", "", "all tenants: "+detail)
+		return command.Act(s, "gc", "", "", "all tenants: "+detail)
 	}
-	return act(s, "gc", p.Tenant, "", detail)
+	return command.Act(s, "gc", p.Tenant, "", detail)
 }
 
 // knownBefore are the conversations before a collection.
@@ -78,7 +79,7 @@ type knownBefore struct {
 }
 
 func (c *gcCmd) known(ctx context.Context, db store.Store) (k knownBefore, err error) {
-	tenants, err := c.Tenant.chosen(ctx, db, &c.allFlag)
+	tenants, err := c.Tenant.Chosen(ctx, db, &c.AllFlag)
 	if err != nil {
 		return k, err
 	}

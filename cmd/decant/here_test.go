@@ -60,7 +60,7 @@ func (h *here) decant(ts *testscript.TestScript, neg bool, args []string) {
 			environ = append(environ, name+"="+value)
 		}
 	}
-	command(ts, neg, func(out, messages io.Writer) int {
+	perform(ts, neg, func(out, messages io.Writer) int {
 		return run(&process.Process{Args: args, Environ: environ, Dir: ts.MkAbs("."), In: strings.NewReader(""), Out: out, Err: messages, Width: 80})
 	})
 }
@@ -68,7 +68,7 @@ func (h *here) decant(ts *testscript.TestScript, neg bool, args []string) {
 // helper returns the command of a helper of scripts. It gets the arguments behind its flags; file returns the name of a file.
 func helper(name string, do func(flags *flag.FlagSet, args []string, file func(string) string, messages io.Writer) error) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
-		command(ts, neg, func(_, messages io.Writer) int {
+		perform(ts, neg, func(_, messages io.Writer) int {
 			flags := flag.NewFlagSet(name, flag.ContinueOnError)
 			flags.SetOutput(messages)
 			if err := do(flags, args, ts.MkAbs, messages); err != nil {
@@ -80,8 +80,8 @@ func helper(name string, do func(flags *flag.FlagSet, args []string, file func(s
 	}
 }
 
-// command does what a script asks for, as a process would.
-func command(ts *testscript.TestScript, neg bool, do func(out, messages io.Writer) int) {
+// perform does what a script asks for, as a process would.
+func perform(ts *testscript.TestScript, neg bool, do func(out, messages io.Writer) int) {
 	out, messages := &pipe{to: ts.Stdout()}, &pipe{to: ts.Stderr()}
 	defer out.close()
 	defer messages.close()

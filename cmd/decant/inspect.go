@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
+	"github.com/decantdev/decant/internal/sessionfile"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
@@ -22,12 +24,12 @@ type inspectCmd struct {
 	From  string   `placeholder:"FORMAT" help:"Input format. Default: detected."`
 	JSON  bool     `name:"json" help:"Print JSON, one object per file."`
 	HTML  string   `name:"html" placeholder:"FILE" help:"Write an HTML page, which needs no network."`
-	catalogFlag
+	command.CatalogFlag
 }
 
 // Run inspects each file. If one cannot be read, the rest are shown all the same.
 func (c *inspectCmd) Run(s *process.Process) error {
-	catalog, err := c.models(s)
+	catalog, err := c.Models(s)
 	if err != nil {
 		return err
 	}
@@ -65,7 +67,7 @@ func (c *inspectCmd) Run(s *process.Process) error {
 // read reads and inspects a file.
 func (c *inspectCmd) read(s *process.Process, name string, catalog *token.Catalog) (in *report.Inspection, err error) {
 	err = s.Working("inspecting "+name, func() error {
-		doc, err := document(s, name, c.From)
+		doc, err := sessionfile.Read(s, name, c.From)
 		if err == nil {
 			in = c.inspect(name, doc, catalog)
 		}
@@ -76,7 +78,7 @@ func (c *inspectCmd) read(s *process.Process, name string, catalog *token.Catalo
 
 func (c *inspectCmd) print(s *process.Process, in *report.Inspection) error {
 	if c.JSON {
-		return writeJSON(s.Out, in)
+		return command.WriteJSON(s.Out, in)
 	}
 	return in.WriteText(s.Out, s.Width)
 }
@@ -102,3 +104,6 @@ func (c *inspectCmd) inspect(name string, doc *wire.Document, catalog *token.Cat
 	}
 	return in
 }
+
+// errSkipped says that some of several inputs could not be read. The reasons were printed before.
+var errSkipped = errors.New("some files were left out")

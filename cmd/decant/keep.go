@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/store"
 )
@@ -13,17 +14,17 @@ import (
 type keepCmd struct {
 	Session string `arg:"" help:"Conversation: id or session, or the start of either, or \"last\"."`
 	Off     bool   `help:"Allow gc to delete it again."`
-	dbFlag
+	command.DBFlag
 }
 
 // Run protects a conversation from gc.
 func (c *keepCmd) Run(s *process.Process) error {
-	return c.with(s, func(ctx context.Context, db store.Store) error {
-		conv, err := c.find(ctx, db, c.Session)
+	return c.With(s, func(ctx context.Context, db store.Store) error {
+		conv, err := c.Find(ctx, db, c.Session)
 		if err != nil {
 			return err
 		}
-		e, err := c.engine(s, db, nil, 0, "")
+		e, err := c.Engine(s, db, nil, 0, "")
 		if err != nil {
 			return err
 		}
@@ -35,7 +36,7 @@ func (c *keepCmd) Run(s *process.Process) error {
 		if c.Off {
 			action, effect = "keep --off", "done; gc may delete the conversation"
 		}
-		err = apply(ctx, e, db, change, act(s, action, conv.Tenant, conv.ID, ""))
+		err = command.Apply(ctx, e, db, change, command.Act(s, action, conv.Tenant, conv.ID, ""))
 		if errors.Is(err, decant.ErrStale) {
 			return fmt.Errorf("%w: try again", err)
 		}

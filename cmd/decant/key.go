@@ -10,9 +10,11 @@ import (
 	"unicode"
 
 	"github.com/decantdev/decant/gateway/keyring"
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
+	"github.com/decantdev/decant/internal/setup"
 	"github.com/decantdev/decant/store"
 )
 
@@ -26,26 +28,26 @@ type keyCmd struct {
 type keyFlags struct {
 	DB     string `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the gateway's."`
 	Config string `placeholder:"FILE" help:"YAML file with the gateway's settings (or DECANT_CONFIG)."`
-	keyFileFlag
+	command.KeyFileFlag
 }
 
 // of returns the same as flags of other commands.
-func (f *keyFlags) of() *dbFlag {
-	return &dbFlag{DB: f.DB, Config: f.Config, keyFileFlag: f.keyFileFlag}
+func (f *keyFlags) of() *command.DBFlag {
+	return &command.DBFlag{DB: f.DB, Config: f.Config, KeyFileFlag: f.KeyFileFlag}
 }
 
 // with runs do with the open database. With create it makes a database that does not exist.
 func (f *keyFlags) with(s *process.Process, create bool, do func(context.Context, store.Store) error) error {
 	of := f.of()
 	if !create {
-		return of.with(s, do)
+		return of.With(s, do)
 	}
-	c, err := of.settings(s)
+	c, err := of.Settings(s)
 	if err != nil {
 		return err
 	}
 	ctx := context.Background()
-	db, err := openStore(ctx, c, c.DB)
+	db, err := setup.Open(ctx, c, c.DB)
 	if err != nil && exit.Code(err) != exit.BadUsage {
 		err = exit.Input(err)
 	}
@@ -56,16 +58,16 @@ func (f *keyFlags) with(s *process.Process, create bool, do func(context.Context
 }
 
 type keyAddCmd struct {
-	Tenant            string  `arg:"" help:"Tenant that the key admits."`
-	Note              string  `placeholder:"TEXT" help:"What the key is for."`
-	RequestsPerMinute amount  `placeholder:"N" help:"Maximum requests per minute."`
-	TokensPerMinute   amount  `placeholder:"N" help:"Maximum tokens per minute. Tokens read from the provider's cache do not count."`
-	TokensPerDay      amount  `placeholder:"N" help:"Maximum tokens of the tenant per day (UTC)."`
-	USDPerDay         dollars `name:"usd-per-day" placeholder:"N" help:"Maximum dollars of the tenant per day (UTC)."`
-	TokensPerMonth    amount  `placeholder:"N" help:"Maximum tokens of the tenant per month (UTC)."`
-	USDPerMonth       dollars `name:"usd-per-month" placeholder:"N" help:"Maximum dollars of the tenant per month (UTC)."`
-	Tokens            amount  `placeholder:"N" help:"Maximum tokens of the tenant in total."`
-	USD               dollars `name:"usd" placeholder:"N" help:"Maximum dollars of the tenant in total."`
+	Tenant            string         `arg:"" help:"Tenant that the key admits."`
+	Note              string         `placeholder:"TEXT" help:"What the key is for."`
+	RequestsPerMinute command.Amount `placeholder:"N" help:"Maximum requests per minute."`
+	TokensPerMinute   command.Amount `placeholder:"N" help:"Maximum tokens per minute. Tokens read from the provider's cache do not count."`
+	TokensPerDay      command.Amount `placeholder:"N" help:"Maximum tokens of the tenant per day (UTC)."`
+	USDPerDay         dollars        `name:"usd-per-day" placeholder:"N" help:"Maximum dollars of the tenant per day (UTC)."`
+	TokensPerMonth    command.Amount `placeholder:"N" help:"Maximum tokens of the tenant per month (UTC)."`
+	USDPerMonth       dollars        `name:"usd-per-month" placeholder:"N" help:"Maximum dollars of the tenant per month (UTC)."`
+	Tokens            command.Amount `placeholder:"N" help:"Maximum tokens of the tenant in total."`
+	USD               dollars        `name:"usd" placeholder:"N" help:"Maximum dollars of the tenant in total."`
 	keyFlags
 }
 
@@ -88,7 +90,7 @@ func (c *keyAddCmd) Run(s *process.Process) error {
 	return c.with(s, true, func(ctx context.Context, db store.Store) error {
 		before, err := db.TenantKeys(ctx)
 		if err == nil {
-			err = db.AddKey(ctx, k, act(s, "key add", "", "", ""))
+			err = db.AddKey(ctx, k, command.Act(s, "key add", "", "", ""))
 		}
 		if err != nil {
 			return err
@@ -104,16 +106,16 @@ func (c *keyAddCmd) Run(s *process.Process) error {
 
 // limits returns what the flags allow.
 func (c *keyAddCmd) limits() (store.Limits, error) {
-	for _, a := range []amount{c.RequestsPerMinute, c.TokensPerMinute, c.TokensPerDay, c.TokensPerMonth, c.Tokens} {
-		if a.given && a.tokens == 0 {
+	for _, a := range []command.Amount{c.RequestsPerMinute, c.TokensPerMinute, c.TokensPerDay, c.TokensPerMonth, c.Tokens} {
+		if a.Given && a.Tokens == 0 {
 			return store.Limits{}, errors.New("a limit is a number, not a share")
 		}
 	}
-	l := store.Limits{Requests: c.RequestsPerMinute.tokens, Tokens: c.TokensPerMinute.tokens}
+	l := store.Limits{Requests: c.RequestsPerMinute.Tokens, Tokens: c.TokensPerMinute.Tokens}
 	for _, a := range []store.Allowance{
-		{Per: "day", Tokens: c.TokensPerDay.tokens, USD: float64(c.USDPerDay)},
-		{Per: "month", Tokens: c.TokensPerMonth.tokens, USD: float64(c.USDPerMonth)},
-		{Per: "tenant", Tokens: c.Tokens.tokens, USD: float64(c.USD)},
+		{Per: "day", Tokens: c.TokensPerDay.Tokens, USD: float64(c.USDPerDay)},
+		{Per: "month", Tokens: c.TokensPerMonth.Tokens, USD: float64(c.USDPerMonth)},
+		{Per: "tenant", Tokens: c.Tokens.Tokens, USD: float64(c.USD)},
 	} {
 		if a.Tokens > 0 || a.USD > 0 {
 			l.Budgets = append(l.Budgets, a)
@@ -164,7 +166,7 @@ func (c *keyListCmd) Run(s *process.Process) error {
 			}
 		}
 		if c.JSON {
-			return writeJSON(s.Out, rows)
+			return command.WriteJSON(s.Out, rows)
 		}
 		return report.WriteKeys(s.Out, rows, time.Local)
 	})
@@ -200,7 +202,7 @@ type keyRevokeCmd struct {
 func (c *keyRevokeCmd) Run(s *process.Process) error {
 	return c.with(s, false, func(ctx context.Context, db store.Store) error {
 		for _, id := range c.ID {
-			err := db.RevokeKey(ctx, id, act(s, "key revoke", "", "", ""))
+			err := db.RevokeKey(ctx, id, command.Act(s, "key revoke", "", "", ""))
 			if errors.Is(err, store.ErrNotFound) {
 				return exit.Input(fmt.Errorf("there is no key with this id: \"decant key list\" shows them")) // not quoted: what was typed may be a key
 			}

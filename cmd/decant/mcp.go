@@ -11,6 +11,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/apps/notebook"
 	"github.com/decantdev/decant/apps/notebook/mcpserver"
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
@@ -19,8 +20,8 @@ import (
 type mcpCmd struct {
 	Write   bool   `help:"Also offer tools that write: observe, confirm, remember, forget and pour."`
 	Project string `placeholder:"DIR" help:"Serve the rules and memories of the project in this folder. Default: the working directory."`
-	catalogFlag
-	dbFlag
+	command.CatalogFlag
+	command.DBFlag
 }
 
 // Run serves until standard input ends.
@@ -33,10 +34,10 @@ func (c *mcpCmd) Run(s *process.Process) error {
 	if err != nil {
 		return err
 	}
-	o := opener{process: s, flags: &c.dbFlag}
+	o := opener{process: s, flags: &c.DBFlag}
 	server := mcpserver.New(mcpserver.Options{
 		Open:  func(ctx context.Context) (mcpserver.Store, string, error) { return o.open(ctx) },
-		Scope: scope, Notebook: own, Read: []memory.Scope{own, scope, {Level: memory.User}}, Write: c.Write, Version: versionOf(buildInfo()),
+		Scope: scope, Notebook: own, Read: []memory.Scope{own, scope, {Level: memory.User}}, Write: c.Write, Version: s.Version,
 		Pour: func(ctx context.Context, k store.Key, focus string) (string, error) { return c.pour(ctx, &o, k, focus) },
 	})
 	err = server.Run(context.Background(), mcpserver.Stdio(s.In, s.Out))
@@ -55,7 +56,7 @@ func projectScope(s *process.Process, dir string) (memory.Scope, error) {
 // An opener opens the database on first use, so that a server can start before the database exists.
 type opener struct {
 	process *process.Process
-	flags   *dbFlag
+	flags   *command.DBFlag
 	mu      sync.Mutex
 	db      store.Store
 	tenant  string
@@ -68,11 +69,11 @@ func (o *opener) open(ctx context.Context) (store.Store, string, error) {
 	if o.db != nil {
 		return o.db, o.tenant, nil
 	}
-	db, err := o.flags.open(ctx, o.process)
+	db, err := o.flags.Open(ctx, o.process)
 	if err != nil {
 		return nil, "", err
 	}
-	tenant, err := o.flags.Tenant.one(ctx, db)
+	tenant, err := o.flags.Tenant.One(ctx, db)
 	if err != nil {
 		return nil, "", errors.Join(err, db.Close())
 	}
@@ -95,11 +96,11 @@ func (c *mcpCmd) pour(ctx context.Context, o *opener, k store.Key, focus string)
 	if err != nil {
 		return "", err
 	}
-	catalog, err := c.models(o.process)
+	catalog, err := c.Models(o.process)
 	if err != nil {
 		return "", err
 	}
-	e, err := c.engine(o.process, db, catalog, 0, "")
+	e, err := c.Engine(o.process, db, catalog, 0, "")
 	if err != nil {
 		return "", err
 	}
@@ -110,8 +111,8 @@ func (c *mcpCmd) pour(ctx context.Context, o *opener, k store.Key, focus string)
 	case err != nil:
 		return "", err
 	}
-	if err := apply(ctx, e, db, change, changed(o.process, "pour", k, change)); err != nil {
+	if err := command.Apply(ctx, e, db, change, command.Changed(o.process, "pour", k, change)); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("Poured conversation %s: %d -> %d tokens of messages. %s.", k.ID, change.Plan.Before.Messages, change.Plan.After.Messages, takesEffect), nil
+	return fmt.Sprintf("Poured conversation %s: %d -> %d tokens of messages. %s.", k.ID, change.Plan.Before.Messages, change.Plan.After.Messages, command.TakesEffect), nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/internal/process"
@@ -35,13 +36,13 @@ type memoryListCmd struct {
 	Archived bool     `help:"Include archived memories."`
 	Limit    int      `default:"100" help:"List at most this many."`
 	JSON     bool     `name:"json" help:"Print JSON."`
-	allFlag
-	dbFlag
+	command.AllFlag
+	command.DBFlag
 }
 
 // Run lists memories.
 func (c *memoryListCmd) Run(s *process.Process) error {
-	return c.with(s, func(ctx context.Context, db store.Store) error {
+	return c.With(s, func(ctx context.Context, db store.Store) error {
 		found, err := c.found(ctx, db)
 		if err != nil {
 			return err
@@ -53,7 +54,7 @@ func (c *memoryListCmd) Run(s *process.Process) error {
 			}
 		}
 		if c.JSON {
-			return writeJSON(s.Out, rows)
+			return command.WriteJSON(s.Out, rows)
 		}
 		return report.WriteMemories(s.Out, rows, time.Local)
 	})
@@ -61,7 +62,7 @@ func (c *memoryListCmd) Run(s *process.Process) error {
 
 // found returns the memories that the flags select, of any kind.
 func (c *memoryListCmd) found(ctx context.Context, db store.Store) ([]lookup.Memory, error) {
-	tenants, err := c.Tenant.chosen(ctx, db, &c.allFlag)
+	tenants, err := c.Tenant.Chosen(ctx, db, &c.AllFlag)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func (c *memoryListCmd) found(ctx context.Context, db store.Store) ([]lookup.Mem
 		return nil, exit.Usage(errors.New("--session and --all-tenants exclude each other"))
 	}
 	if c.Session != "" {
-		conv, err := c.find(ctx, db, c.Session)
+		conv, err := c.Find(ctx, db, c.Session)
 		if err != nil {
 			return nil, err
 		}
@@ -85,27 +86,27 @@ func (c *memoryListCmd) found(ctx context.Context, db store.Store) ([]lookup.Mem
 type memoryShowCmd struct {
 	ID   string `arg:"" help:"Id of the memory, or the beginning of it."`
 	JSON bool   `name:"json" help:"Print JSON."`
-	dbFlag
+	command.DBFlag
 }
 
 // Run prints a memory.
 func (c *memoryShowCmd) Run(s *process.Process) error {
-	return c.with(s, func(ctx context.Context, db store.Store) error {
-		tenant, items, err := remembered(ctx, db, &c.dbFlag, c.ID)
+	return c.With(s, func(ctx context.Context, db store.Store) error {
+		tenant, items, err := remembered(ctx, db, &c.DBFlag, c.ID)
 		if err != nil {
 			return err
 		}
 		row := lookup.MemoryRow(&lookup.Memory{Tenant: tenant, Item: items[0]})
 		if c.JSON {
-			return writeJSON(s.Out, row)
+			return command.WriteJSON(s.Out, row)
 		}
 		return row.WriteText(s.Out, time.Local)
 	})
 }
 
 // remembered returns the items with the given ids or beginnings of ids, and their tenant.
-func remembered(ctx context.Context, db store.Store, f *dbFlag, names ...string) (tenant string, items []memory.Item, err error) {
-	if tenant, err = f.Tenant.one(ctx, db); err != nil {
+func remembered(ctx context.Context, db store.Store, f *command.DBFlag, names ...string) (tenant string, items []memory.Item, err error) {
+	if tenant, err = f.Tenant.One(ctx, db); err != nil {
 		return "", nil, err
 	}
 	for _, name := range names {
@@ -125,13 +126,13 @@ type memoryForgetCmd struct {
 	ID     []string `arg:"" help:"Ids of the memories, or the beginnings of them."`
 	Yes    bool     `short:"y" help:"Do not ask for confirmation."`
 	DryRun bool     `help:"Show what would be deleted; delete nothing."`
-	dbFlag
+	command.DBFlag
 }
 
 // Run deletes memories, and their texts from the files of the database. Their conversations stay.
 func (c *memoryForgetCmd) Run(s *process.Process) error {
-	return c.with(s, func(ctx context.Context, db store.Store) error {
-		tenant, items, err := remembered(ctx, db, &c.dbFlag, c.ID...)
+	return c.With(s, func(ctx context.Context, db store.Store) error {
+		tenant, items, err := remembered(ctx, db, &c.DBFlag, c.ID...)
 		if err != nil {
 			return err
 		}
@@ -164,19 +165,19 @@ func (c *memoryForgetCmd) forget(ctx context.Context, s *process.Process, db sto
 	if err != nil {
 		return err
 	}
-	a := act(s, "memory forget", f.Tenant, strings.Join(f.Memories, " "), report.Count(done.Memories, "item"))
-	return errors.Join(audited(ctx, db, a), proven(s, done.Proof))
+	a := command.Act(s, "memory forget", f.Tenant, strings.Join(f.Memories, " "), report.Count(done.Memories, "item"))
+	return errors.Join(command.Audited(ctx, db, a), proven(s, done.Proof))
 }
 
 type memoryRestoreCmd struct {
 	ID []string `arg:"" help:"Ids of the memories, or the beginnings of them."`
-	dbFlag
+	command.DBFlag
 }
 
 // Run restores archived memories.
 func (c *memoryRestoreCmd) Run(s *process.Process) error {
-	return c.with(s, func(ctx context.Context, db store.Store) error {
-		tenant, items, err := remembered(ctx, db, &c.dbFlag, c.ID...)
+	return c.With(s, func(ctx context.Context, db store.Store) error {
+		tenant, items, err := remembered(ctx, db, &c.DBFlag, c.ID...)
 		if err != nil {
 			return err
 		}
@@ -190,7 +191,7 @@ func (c *memoryRestoreCmd) Run(s *process.Process) error {
 			if err := db.Revise(ctx, tenant, it.Scope, restore); err != nil {
 				return err
 			}
-			if err := audited(ctx, db, act(s, "memory restore", tenant, it.ID, "")); err != nil {
+			if err := command.Audited(ctx, db, command.Act(s, "memory restore", tenant, it.ID, "")); err != nil {
 				return err
 			}
 			fmt.Fprintf(s.Err, "%s is active again\n", it.ID)
@@ -201,14 +202,14 @@ func (c *memoryRestoreCmd) Run(s *process.Process) error {
 
 type memoryExportCmd struct {
 	Output string `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
-	allFlag
-	dbFlag
+	command.AllFlag
+	command.DBFlag
 }
 
 // Run writes all memories, archived ones too.
 func (c *memoryExportCmd) Run(s *process.Process) error {
-	return c.with(s, func(ctx context.Context, db store.Store) error {
-		tenants, err := c.Tenant.chosen(ctx, db, &c.allFlag)
+	return c.With(s, func(ctx context.Context, db store.Store) error {
+		tenants, err := c.Tenant.Chosen(ctx, db, &c.AllFlag)
 		if err != nil {
 			return err
 		}

@@ -2,47 +2,22 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/token"
 )
 
-// catalogFlag is the flag with which every command that counts tokens takes the user's models.
-type catalogFlag struct {
-	Catalog string `placeholder:"FILE" env:"DECANT_CATALOG" help:"JSON file with models to add or replace (or DECANT_CATALOG)."`
-}
-
-// models returns the catalogue.
-func (f *catalogFlag) models(s *process.Process) (*token.Catalog, error) {
-	c, err := token.Builtin()
-	if err != nil || f.Catalog == "" {
-		return c, err
-	}
-	src, err := os.ReadFile(s.Path(f.Catalog))
-	if err != nil {
-		return nil, exit.Input(err)
-	}
-	if c, err = c.Add(src); err != nil {
-		return nil, exit.Input(fmt.Errorf("%s: %w", f.Catalog, err))
-	}
-	return c, nil
-}
-
 type modelsCmd struct {
-	catalogFlag
+	command.CatalogFlag
 	JSON bool `name:"json" help:"Print JSON."`
 }
 
 // Run lists the catalogue.
 func (c *modelsCmd) Run(s *process.Process) error {
-	catalog, err := c.models(s)
+	catalog, err := c.Models(s)
 	if err != nil {
 		return err
 	}
@@ -52,7 +27,7 @@ func (c *modelsCmd) Run(s *process.Process) error {
 		for i := range models {
 			rows[i] = rowOf(&models[i])
 		}
-		return writeJSON(s.Out, rows)
+		return command.WriteJSON(s.Out, rows)
 	}
 	rows := [][]string{{"model", "provider", "window", "output", "input", "cached", "write", "answer", "retires"}}
 	for i := range models {
@@ -137,14 +112,4 @@ func rate(r token.Rate) string {
 		return "?"
 	}
 	return fmt.Sprint(r.USD)
-}
-
-// writeJSON writes v as indented JSON with a newline at its end.
-func writeJSON(w interface{ Write([]byte) (int, error) }, v any) error {
-	// What a client has sent may not be UTF-8.
-	err := json.MarshalWrite(w, v, jsontext.Multiline(true), jsontext.WithIndent("  "), json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
-	if err == nil {
-		_, err = w.Write([]byte{'\n'})
-	}
-	return err
 }

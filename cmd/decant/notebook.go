@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/apps/notebook"
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
+	"github.com/decantdev/decant/internal/setup"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
 )
@@ -45,7 +47,7 @@ type notebookFlag struct {
 	Dir    string `default:"." placeholder:"DIR" help:"A folder in the repository (${default})."`
 	DryRun bool   `help:"Print how the files would change, and change nothing."`
 	JSON   bool   `name:"json" help:"Print JSON."`
-	dbFlag
+	command.DBFlag
 }
 
 // book runs do with the notebook.
@@ -56,19 +58,19 @@ func (f *notebookFlag) book(s *process.Process, do func(context.Context, *notebo
 // bookIn runs do with the notebook, its database and its tenant.
 func (f *notebookFlag) bookIn(s *process.Process, do func(context.Context, *notebook.Book, store.Store, string) error) (err error) {
 	ctx := context.Background()
-	c, err := f.settings(s)
+	c, err := f.Settings(s)
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(c.DB), 0o700); err != nil {
 		return err
 	}
-	db, err := openStore(ctx, c, c.DB)
+	db, err := setup.Open(ctx, c, c.DB)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	tenant, err := f.Tenant.one(ctx, db)
+	tenant, err := f.Tenant.One(ctx, db)
 	if err != nil {
 		return err
 	}
@@ -89,7 +91,7 @@ func (f *notebookFlag) item(s *process.Process, do func(context.Context, *notebo
 		it, err := do(ctx, b)
 		return func() error {
 			if f.JSON {
-				return writeJSON(s.Out, it)
+				return command.WriteJSON(s.Out, it)
 			}
 			_, err := fmt.Fprintf(s.Out, "%s %s: %s\n", it.ID, it.Kind, report.Visible(it.Text))
 			return err
@@ -167,7 +169,7 @@ func printChanges(s *process.Process, changes []notebook.Change) error {
 }
 
 type notebookInitCmd struct {
-	Backfill age `placeholder:"AGE" help:"Read the sessions that agents recorded in this repository in the last 30d, 12h, ... and show candidates for rules."`
+	Backfill command.Age `placeholder:"AGE" help:"Read the sessions that agents recorded in this repository in the last 30d, 12h, ... and show candidates for rules."`
 	notebookFlag
 }
 
@@ -213,7 +215,7 @@ const mostShown = 20
 
 // backfill learns from recorded sessions and prints the candidates for rules.
 func (c *notebookInitCmd) backfill(ctx context.Context, s *process.Process, b *notebook.Book) error {
-	l, err := learn(ctx, s, b, nil, c.Backfill.since(time.Now()))
+	l, err := learn(ctx, s, b, nil, c.Backfill.Since(time.Now()))
 	if err != nil {
 		return err
 	}
@@ -265,7 +267,7 @@ func (c *notebookStatusCmd) Run(s *process.Process) error {
 		}
 		st.Trees = nil
 		if c.JSON {
-			return writeJSON(s.Out, st)
+			return command.WriteJSON(s.Out, st)
 		}
 		c.notes(s, b.Settings())
 		on := "on"

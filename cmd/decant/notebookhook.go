@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/apps/notebook"
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
@@ -31,7 +32,7 @@ func (c *notebookOpeningCmd) Run(s *process.Process) error {
 type notebookHookCmd struct {
 	Event  string `arg:"" help:"The event: SessionStart, PreCompact, TaskCompleted or SessionEnd."`
 	Tokens int    `default:"1500" help:"Token limit of what a new session is told."`
-	dbFlag
+	command.DBFlag
 }
 
 // Run answers the hook. Failures go to standard error only: a hook must not stop an agent.
@@ -66,17 +67,17 @@ func (c *notebookHookCmd) open(ctx context.Context, s *process.Process, dir stri
 	if err != nil {
 		return nil, nil, err
 	}
-	db, err := c.dbFlag.open(ctx, s)
+	db, err := c.DBFlag.Open(ctx, s)
 	if err != nil {
 		return nil, nil, err
 	}
-	tenant, err := c.Tenant.one(ctx, db)
+	tenant, err := c.Tenant.One(ctx, db)
 	if err != nil {
 		return nil, db, err
 	}
 	b, err := notebook.Open(notebook.Options{Memories: db, Tenant: tenant, Root: dir})
 	besides := []memory.Scope{{Level: memory.Project, Name: root}, {Level: memory.User}}
-	return &hookedBook{Book: b, besides: besides, tenant: tenant, flags: c.dbFlag}, db, err
+	return &hookedBook{Book: b, besides: besides, tenant: tenant, flags: c.DBFlag}, db, err
 }
 
 // A hookedBook is a notebook as hooks use it.
@@ -84,7 +85,7 @@ type hookedBook struct {
 	*notebook.Book
 	besides []memory.Scope // other scopes that a session is told of
 	tenant  string
-	flags   dbFlag
+	flags   command.DBFlag
 }
 
 // Opening implements notebook.Hooked.

@@ -9,16 +9,18 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/apps/notebook"
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/plainfile"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
+	"github.com/decantdev/decant/internal/sessionfile"
 )
 
 type notebookLearnCmd struct {
-	Files      []string `arg:"" optional:"" name:"file" help:"Session files, or Markdown files: CLAUDE.md, AGENTS.md, DONE.md. Default: sessions of this repository that changed since they were last read."`
-	Since      age      `placeholder:"AGE" help:"Also read sessions again that changed in the last 30d, 12h, ..."`
-	Checkpoint bool     `help:"The sessions are about to be compacted: record their state in CONTEXT_ARCHIVE.md."`
+	Files      []string    `arg:"" optional:"" name:"file" help:"Session files, or Markdown files: CLAUDE.md, AGENTS.md, DONE.md. Default: sessions of this repository that changed since they were last read."`
+	Since      command.Age `placeholder:"AGE" help:"Also read sessions again that changed in the last 30d, 12h, ..."`
+	Checkpoint bool        `help:"The sessions are about to be compacted: record their state in CONTEXT_ARCHIVE.md."`
 	notebookFlag
 }
 
@@ -38,15 +40,15 @@ func (c *notebookLearnCmd) Run(s *process.Process) error {
 		if len(c.Files) > 0 && len(sessions) == 0 {
 			return func() error { return nil }, nil
 		}
-		l, err := learn(ctx, s, b, sessions, c.Since.since(time.Now()))
+		l, err := learn(ctx, s, b, sessions, c.Since.Since(time.Now()))
 		for _, name := range sessions {
 			if err == nil && c.Checkpoint {
-				err = c.checkpoint(ctx, s, b, &sessionFile{path: name})
+				err = c.checkpoint(ctx, s, b, &sessionfile.File{Path: name})
 			}
 		}
 		return func() error {
 			if c.JSON {
-				return writeJSON(s.Out, l)
+				return command.WriteJSON(s.Out, l)
 			}
 			return writeLearned(s, l)
 		}, err
@@ -80,9 +82,9 @@ func writeLearned(s *process.Process, l notebook.Learned) error {
 // learn lets a notebook learn from session files. Without files it reads the sessions of the repository that
 // changed since a time; the zero time means since they were last read.
 func learn(ctx context.Context, s *process.Process, b *notebook.Book, files []string, since time.Time) (notebook.Learned, error) {
-	var found []sessionFile
+	var found []sessionfile.File
 	for _, name := range files {
-		found = append(found, sessionFile{path: name})
+		found = append(found, sessionfile.File{Path: name})
 	}
 	if len(files) == 0 {
 		state, err := b.State(ctx)
@@ -138,7 +140,7 @@ func (c *notebookScanCmd) Run(s *process.Process) error {
 // write prints what a scan did.
 func (c *notebookScanCmd) write(s *process.Process, learned notebook.Learned, r *notebook.Report) error {
 	if c.JSON {
-		return writeJSON(s.Out, r)
+		return command.WriteJSON(s.Out, r)
 	}
 	if learned.Sessions > 0 {
 		if err := writeLearned(s, learned); err != nil {
@@ -169,10 +171,10 @@ func (c *notebookScanCmd) session(s *process.Process) error {
 		if err != nil {
 			return err
 		}
-		s.Note("the state of session %s is in CONTEXT_ARCHIVE.md", f.id)
+		s.Note("the state of session %s is in CONTEXT_ARCHIVE.md", f.ID)
 	}
 	pour := pourCmd{}
-	pour.dbFlag, pour.Session, pour.DryRun = c.dbFlag, f.id, c.DryRun
+	pour.DBFlag, pour.Session, pour.DryRun = c.DBFlag, f.ID, c.DryRun
 	if err := pour.Run(s); err != nil {
 		s.Warn(err)
 		s.Note("a session that does not go through Decant's gateway is compacted by its own client: /compact")

@@ -9,10 +9,12 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/apps/notebook"
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/internal/sessionfile"
 	"github.com/decantdev/decant/memory"
 )
 
@@ -120,7 +122,7 @@ func (c *notebookListCmd) Run(s *process.Process) error {
 			return err
 		}
 		if c.JSON {
-			return writeJSON(s.Out, items)
+			return command.WriteJSON(s.Out, items)
 		}
 		if len(items) == 0 {
 			s.Note("nothing yet: decant notebook observe TEXT")
@@ -155,7 +157,7 @@ func (c *notebookShowCmd) Run(s *process.Process) error {
 		}
 		if c.JSON {
 			it, err := r.Packed()
-			return errors.Join(err, writeJSON(s.Out, it))
+			return errors.Join(err, command.WriteJSON(s.Out, it))
 		}
 		writeRecord(s, r)
 		return writeMessage(s, r)
@@ -198,7 +200,7 @@ func writeMessage(s *process.Process, r *notebook.Record) error {
 	if err != nil {
 		return s.Say(fmt.Sprintf("\nThe file of session %s is gone.\n", r.Session))
 	}
-	doc, err := document(s, f.path, string(f.format))
+	doc, err := sessionfile.Read(s, f.Path, string(f.Format))
 	if err != nil {
 		return err
 	}
@@ -207,7 +209,7 @@ func writeMessage(s *process.Process, r *notebook.Record) error {
 		if m.Number != r.Message {
 			continue
 		}
-		fmt.Fprintf(s.Out, "\n%s, message %d, %s:\n", f.path, m.Number, m.Role)
+		fmt.Fprintf(s.Out, "\n%s, message %d, %s:\n", f.Path, m.Number, m.Role)
 		for j := range m.Blocks {
 			if m.Blocks[j].Content != nil && m.Blocks[j].Kind == decant.KindText {
 				text := report.Visible(secret.Mask(m.Blocks[j].Text()))

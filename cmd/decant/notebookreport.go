@@ -11,6 +11,7 @@ import (
 
 	"github.com/decantdev/decant/apps/notebook"
 	"github.com/decantdev/decant/apps/notebook/scan"
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/humanize"
 	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/internal/process"
@@ -20,12 +21,12 @@ import (
 )
 
 type notebookReportCmd struct {
-	Session  string `arg:"" optional:"" help:"Sum up this session instead of a month: its file, its id or the beginning of it, or last."`
-	Month    month  `placeholder:"MONTH" help:"The month: 2026-10. Without a value, the current one. Default: the month of yesterday."`
-	All      bool   `help:"Sessions of all projects."`
-	Markdown bool   `help:"Print Markdown."`
-	HTML     string `name:"html" placeholder:"FILE" help:"Write an HTML page. It needs no network."`
-	catalogFlag
+	Session  string        `arg:"" optional:"" help:"Sum up this session instead of a month: its file, its id or the beginning of it, or last."`
+	Month    command.Month `placeholder:"MONTH" help:"The month: 2026-10. Without a value, the current one. Default: the month of yesterday."`
+	All      bool          `help:"Sessions of all projects."`
+	Markdown bool          `help:"Print Markdown."`
+	HTML     string        `name:"html" placeholder:"FILE" help:"Write an HTML page. It needs no network."`
+	command.CatalogFlag
 	notebookFlag
 }
 
@@ -35,11 +36,11 @@ func (c *notebookReportCmd) Run(s *process.Process) error {
 		return c.card(s)
 	}
 	now := time.Now().UTC()
-	if !c.Month.given { // on the 1st, the whole month before
+	if !c.Month.Given { // on the 1st, the whole month before
 		yesterday := now.AddDate(0, 0, -1)
-		c.Month.first = time.Date(yesterday.Year(), yesterday.Month(), 1, 0, 0, 0, 0, time.UTC)
+		c.Month.First = time.Date(yesterday.Year(), yesterday.Month(), 1, 0, 0, 0, 0, time.UTC)
 	}
-	p := c.Month.period(now)
+	p := c.Month.Period(now)
 	return c.bookIn(s, func(ctx context.Context, b *notebook.Book, db store.Store, tenant string) error {
 		ss, err := c.sessions(ctx, s, b, p.From)
 		if err != nil {
@@ -79,7 +80,7 @@ func (c *notebookReportCmd) print(s *process.Process, r *scan.Month) error {
 	}
 	switch {
 	case c.JSON:
-		return writeJSON(s.Out, r)
+		return command.WriteJSON(s.Out, r)
 	case c.Markdown:
 		return r.WriteMarkdown(s.Out)
 	}
@@ -88,11 +89,11 @@ func (c *notebookReportCmd) print(s *process.Process, r *scan.Month) error {
 
 // ledger adds what the gateway's requests cost in the month.
 func (c *notebookReportCmd) ledger(ctx context.Context, s *process.Process, v *scan.MonthValues, db store.Store, p lookup.Period) error {
-	catalog, err := c.models(s)
+	catalog, err := c.Models(s)
 	if err != nil {
 		return err
 	}
-	l, err := (&reportCmd{dbFlag: c.dbFlag}).ledger(ctx, db, catalog, p)
+	l, err := (&reportCmd{DBFlag: c.DBFlag}).ledger(ctx, db, catalog, p)
 	if err == nil && l.Requests > 0 {
 		v.Ledger = &scan.MonthLedger{
 			Conversations: l.Conversations, Compacted: l.Compacted, Requests: l.Requests, Recovered: l.Recovered,
@@ -159,7 +160,7 @@ func (c *notebookReportCmd) card(s *process.Process) error {
 		return err
 	}
 	if c.JSON {
-		return writeJSON(s.Out, one)
+		return command.WriteJSON(s.Out, one)
 	}
 	return s.Say(card(&one))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/decantdev/decant/apps/notebook"
 	"github.com/decantdev/decant/apps/notebook/scan"
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/memory"
@@ -57,7 +58,7 @@ func writeOffers(s *process.Process, offered []*notebook.Record) error {
 		}
 		items = append(items, it)
 	}
-	return writeJSON(s.Out, items)
+	return command.WriteJSON(s.Out, items)
 }
 
 // writeOffer prints an observation with its evidence.

@@ -12,24 +12,20 @@ import (
 	"github.com/decantdev/decant/apps/notebook/scan"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
-	"github.com/decantdev/decant/internal/userdir"
+	"github.com/decantdev/decant/internal/sessionfile"
 	"github.com/decantdev/decant/wire"
 )
 
 // recordedSession returns the session with a file name, an id or the beginning of one; "last" is the newest.
-func recordedSession(s *process.Process, name string) (sessionFile, error) {
+func recordedSession(s *process.Process, name string) (sessionfile.File, error) {
 	if _, err := os.Stat(s.Path(name)); err == nil {
-		return sessionFile{path: name}, nil
+		return sessionfile.File{Path: name}, nil
 	}
-	home, err := userdir.Home(s.Getenv)
+	homes, err := sessionfile.Homes(s)
 	if err != nil {
-		return sessionFile{}, err
+		return sessionfile.File{}, err
 	}
-	dir, err := s.Abs(".")
-	if err != nil {
-		return sessionFile{}, err
-	}
-	f, err := findSession(sessionHomes(s.Getenv, home), name, "", dir)
+	f, err := sessionfile.Find(s, homes, name, "")
 	if err != nil {
 		err = exit.Input(err)
 	}
@@ -37,23 +33,22 @@ func recordedSession(s *process.Process, name string) (sessionFile, error) {
 }
 
 // recordedSessions returns the files of the sessions that agents recorded in wanted folders and changed since a time.
-func recordedSessions(s *process.Process, wanted func(dir string) bool, since time.Time) (out []sessionFile, err error) {
-	home, err := userdir.Home(s.Getenv)
+func recordedSessions(s *process.Process, wanted func(dir string) bool, since time.Time) (out []sessionfile.File, err error) {
+	homes, err := sessionfile.Homes(s)
 	if err != nil {
 		return nil, err
 	}
-	homes := sessionHomes(s.Getenv, home)
 	known := map[string]bool{}
 	for i := range homes {
-		files, err := homes[i].files()
+		files, err := homes[i].Files()
 		if err != nil {
 			return nil, err
 		}
 		for _, f := range files {
-			if f.changed.Before(since) {
+			if f.Changed.Before(since) {
 				continue
 			}
-			dir := f.directory()
+			dir := f.Directory()
 			if _, ok := known[dir]; !ok {
 				known[dir] = wanted(dir)
 			}
@@ -67,7 +62,7 @@ func recordedSessions(s *process.Process, wanted func(dir string) bool, since ti
 
 // readSessions reads files, as many at a time as there are processors. It reports files that cannot be read
 // and leaves them out.
-func readSessions(s *process.Process, files []sessionFile) (out []scan.Session) {
+func readSessions(s *process.Process, files []sessionfile.File) (out []scan.Session) {
 	read := make([]*scan.Session, len(files))
 	var failed sync.Mutex
 	var wg sync.WaitGroup
@@ -96,16 +91,16 @@ func readSessions(s *process.Process, files []sessionFile) (out []scan.Session) 
 }
 
 // readSession reads one file.
-func readSession(s *process.Process, f *sessionFile) (scan.Session, error) {
-	doc, err := document(s, f.path, string(f.format))
+func readSession(s *process.Process, f *sessionfile.File) (scan.Session, error) {
+	doc, err := sessionfile.Read(s, f.Path, string(f.Format))
 	if err != nil {
 		return scan.Session{}, err
 	}
-	if f.format == "" && !slices.Contains([]wire.Format{wire.ClaudeCode, wire.Codex, wire.Pi}, doc.Format) {
-		return scan.Session{}, exit.Input(fmt.Errorf("%s: want an agent's session file, not a request of the %s format", f.path, doc.Format))
+	if f.Format == "" && !slices.Contains([]wire.Format{wire.ClaudeCode, wire.Codex, wire.Pi}, doc.Format) {
+		return scan.Session{}, exit.Input(fmt.Errorf("%s: want an agent's session file, not a request of the %s format", f.Path, doc.Format))
 	}
 	one := scan.Read(doc.Conversation)
-	one.File, one.Project = f.path, f.directory()
-	one.ID = cmp.Or(one.ID, f.id)
+	one.File, one.Project = f.Path, f.Directory()
+	one.ID = cmp.Or(one.ID, f.ID)
 	return one, nil
 }

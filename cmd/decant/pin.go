@@ -9,6 +9,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/internal/process"
@@ -19,7 +20,7 @@ type pinCmd struct {
 	Session string `arg:"" help:"Conversation: id or session, or the start of either, or \"last\"."`
 	Message string `arg:"" help:"Message to keep word for word: m12."`
 	Off     bool   `help:"Remove the pin."`
-	dbFlag
+	command.DBFlag
 }
 
 // Run pins a message of a conversation.
@@ -28,12 +29,12 @@ func (c *pinCmd) Run(s *process.Process) error {
 	if err != nil {
 		return exit.Usage(fmt.Errorf("%q is not a message: write m12", c.Message))
 	}
-	return c.with(s, func(ctx context.Context, db store.Store) error {
-		conv, err := c.find(ctx, db, c.Session)
+	return c.With(s, func(ctx context.Context, db store.Store) error {
+		conv, err := c.Find(ctx, db, c.Session)
 		if err != nil {
 			return err
 		}
-		e, err := c.engine(s, db, nil, 0, "")
+		e, err := c.Engine(s, db, nil, 0, "")
 		if err != nil {
 			return err
 		}
@@ -45,12 +46,12 @@ func (c *pinCmd) Run(s *process.Process) error {
 		if c.Off {
 			action = "pin --off"
 		}
-		err = apply(ctx, e, db, change, act(s, action, conv.Tenant, conv.ID, fmt.Sprintf("m%d", n)))
+		err = command.Apply(ctx, e, db, change, command.Act(s, action, conv.Tenant, conv.ID, fmt.Sprintf("m%d", n)))
 		if errors.Is(err, decant.ErrStale) {
 			return fmt.Errorf("%w: try again", err)
 		}
 		if err == nil {
-			fmt.Fprintln(s.Err, takesEffect)
+			fmt.Fprintln(s.Err, command.TakesEffect)
 		}
 		return err
 	})

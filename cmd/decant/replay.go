@@ -10,10 +10,12 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/replay"
 	"github.com/decantdev/decant/internal/report"
+	"github.com/decantdev/decant/internal/sessionfile"
 )
 
 type replayCmd struct {
@@ -28,7 +30,7 @@ type replayCmd struct {
 	From     string   `placeholder:"FORMAT" help:"Format of the input. Default: found in the content."`
 	JSON     bool     `name:"json" help:"Print JSON."`
 	HTML     string   `name:"html" placeholder:"FILE" help:"Write an HTML page with charts and every decision. It needs no network."`
-	catalogFlag
+	command.CatalogFlag
 }
 
 // Run plays every session through every policy.
@@ -55,13 +57,13 @@ func (c *replayCmd) Run(s *process.Process) error {
 		}
 	}
 	if c.JSON {
-		return writeJSON(s.Out, r)
+		return command.WriteJSON(s.Out, r)
 	}
 	return r.WriteText(s.Out)
 }
 
 func (c *replayCmd) options(s *process.Process) (*replay.Options, error) {
-	catalog, err := c.models(s)
+	catalog, err := c.Models(s)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +161,7 @@ func (c *replayCmd) playJoined(s *process.Process, files []string, o *replay.Opt
 	var rs []replay.Recording
 	var skipped []string
 	for _, f := range files {
-		doc, err := document(s, f, c.From)
+		doc, err := sessionfile.Read(s, f, c.From)
 		if err != nil && len(files) == 1 {
 			return nil, err
 		}
@@ -224,7 +226,7 @@ func withoutClient(sessions []*replay.Session) {
 }
 
 func (c *replayCmd) play(s *process.Process, file string, o replay.Options, step func()) (*replay.Session, error) {
-	doc, err := document(s, file, c.From)
+	doc, err := sessionfile.Read(s, file, c.From)
 	if err != nil {
 		return nil, err
 	}

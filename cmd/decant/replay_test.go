@@ -22,6 +22,8 @@ import (
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/replay"
+	"github.com/decantdev/decant/internal/sessionfile"
+	"github.com/decantdev/decant/internal/setup"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/testing/costtest"
@@ -68,7 +70,7 @@ func newRecital(t *testing.T, conv *decant.Conversation, early string) *recital 
 	r.api = sandbox.New(sandbox.Options{Model: sandbox.NewScript(conv), Counter: r.est, Now: now})
 	server := httptest.NewServer(r.api)
 	t.Cleanup(server.Close)
-	preset, err := presetAt("default", config.Level(early))
+	preset, err := setup.Preset("default", config.Level(early))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +188,7 @@ func (r *recital) busts() (n int) {
 func sendable(t *testing.T, name string) *decant.Conversation {
 	t.Helper()
 	var s process.Process
-	doc, err := document(&s, filepath.Join("..", "..", "testdata", name), "")
+	doc, err := sessionfile.Read(&s, filepath.Join("..", "..", "testdata", name), "")
 	if err != nil {
 		t.Fatal(err)
 	}

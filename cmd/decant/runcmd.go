@@ -18,6 +18,7 @@ import (
 
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/doctor"
+	"github.com/decantdev/decant/internal/edge"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
 )
@@ -68,11 +69,7 @@ func (c *runCmd) local(s *process.Process) (*config.Config, error) {
 
 // redirect sends the gateway's log to its file.
 func (c *runCmd) redirect(s *process.Process) (func() error, error) {
-	name := c.LogFile
-	if name == "" {
-		name = os.DevNull
-	}
-	f, err := os.OpenFile(s.Path(name), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(cmp.Or(s.Path(c.LogFile), os.DevNull), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("log file: %w", err)
 	}
@@ -84,7 +81,7 @@ func (c *runCmd) redirect(s *process.Process) (func() error, error) {
 func withGateway(cfg *config.Config, s *process.Process, do func(base string) error) error {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	srv, err := newService(ctx, cfg, logger(cfg, s), nil)
+	srv, err := newService(ctx, s, cfg, edge.Logger(cfg, s), nil)
 	if err != nil {
 		return err
 	}

@@ -6,13 +6,15 @@ import (
 	"slices"
 	"time"
 
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
+	"github.com/decantdev/decant/internal/sessionfile"
 	"github.com/decantdev/decant/testing/sandbox"
 )
 
 type sandboxCmd struct {
-	catalogFlag
+	command.CatalogFlag
 	Listen   string `default:"127.0.0.1:4142" placeholder:"ADDR" help:"Address to listen on; port 0 means any free port (${default})."`
 	Script   string `placeholder:"FILE" help:"Answer as the assistant in this transcript did; overrides --model."`
 	Model    string `default:"rules" enum:"rules,reader,summarizer" placeholder:"NAME" help:"What answers: rules (some tool calls per turn, then done), reader (uses only what it is sent), summarizer (${default})."`
@@ -33,7 +35,7 @@ func (c *sandboxCmd) Run(s *process.Process) error {
 	if err != nil {
 		return err
 	}
-	catalog, err := c.models(s)
+	catalog, err := c.Models(s)
 	if err != nil {
 		return err
 	}
@@ -64,7 +66,7 @@ func (c *sandboxCmd) model(s *process.Process) (sandbox.Model, error) {
 		}
 		return &sandbox.Rules{Calls: calls, OutputKB: c.OutputKB, Thought: c.Thought}, nil
 	}
-	doc, err := document(s, c.Script, "")
+	doc, err := sessionfile.Read(s, c.Script, "")
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/internal/process"
@@ -17,13 +18,13 @@ type searchCmd struct {
 	Session string   `placeholder:"ID" help:"Search only this conversation and those it was forked from."`
 	Limit   int      `default:"20" help:"Show at most this many."`
 	JSON    bool     `name:"json" help:"Print JSON."`
-	allFlag
-	dbFlag
+	command.AllFlag
+	command.DBFlag
 }
 
 // Run searches the text of all stored conversations.
 func (c *searchCmd) Run(s *process.Process) error {
-	return c.with(s, func(ctx context.Context, db store.Store) error {
+	return c.With(s, func(ctx context.Context, db store.Store) error {
 		tenants, q, err := c.query(ctx, db)
 		if err != nil {
 			return err
@@ -37,7 +38,7 @@ func (c *searchCmd) Run(s *process.Process) error {
 			return err
 		}
 		if c.JSON {
-			return writeJSON(s.Out, found)
+			return command.WriteJSON(s.Out, found)
 		}
 		return report.WriteHits(s.Out, found, s.Colour)
 	})
@@ -45,7 +46,7 @@ func (c *searchCmd) Run(s *process.Process) error {
 
 // query returns what to search for, and of which tenants.
 func (c *searchCmd) query(ctx context.Context, db store.Store) (tenants []string, q store.Query, err error) {
-	if tenants, err = c.Tenant.chosen(ctx, db, &c.allFlag); err != nil {
+	if tenants, err = c.Tenant.Chosen(ctx, db, &c.AllFlag); err != nil {
 		return nil, q, err
 	}
 	if c.AllTenants && c.Session != "" {
@@ -53,7 +54,7 @@ func (c *searchCmd) query(ctx context.Context, db store.Store) (tenants []string
 	}
 	q = store.Query{Text: strings.Join(c.Query, " "), Limit: c.Limit}
 	if c.Session != "" {
-		conv, err := c.find(ctx, db, c.Session)
+		conv, err := c.Find(ctx, db, c.Session)
 		if err != nil {
 			return nil, q, err
 		}

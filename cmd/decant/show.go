@@ -11,10 +11,12 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/archive"
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
+	"github.com/decantdev/decant/internal/sessionfile"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
@@ -26,17 +28,17 @@ type showCmd struct {
 	From   string `placeholder:"FORMAT" help:"Format of a file. Default: detected."`
 	View   bool   `help:"Print a message of a stored conversation as the model sees it."`
 	JSON   bool   `name:"json" help:"Print the overview as JSON."`
-	catalogFlag
-	dbFlag
+	command.CatalogFlag
+	command.DBFlag
 }
 
 // Run prints one message, the original behind a stub, a checkpoint, or an overview. It never changes a
 // file.
 func (c *showCmd) Run(s *process.Process) error {
-	if !isFile(s, c.Source) {
-		return c.with(s, func(ctx context.Context, db store.Store) error { return c.stored(ctx, s, db) })
+	if !sessionfile.IsFile(s, c.Source) {
+		return c.With(s, func(ctx context.Context, db store.Store) error { return c.stored(ctx, s, db) })
 	}
-	doc, err := document(s, c.Source, c.From)
+	doc, err := sessionfile.Read(s, c.Source, c.From)
 	if err != nil {
 		return err
 	}
@@ -51,7 +53,7 @@ func (c *showCmd) Run(s *process.Process) error {
 
 // listed prints the overview of a file. It marks what the model does not see because the client compacted.
 func (c *showCmd) listed(s *process.Process, doc *wire.Document) error {
-	catalog, err := c.models(s)
+	catalog, err := c.Models(s)
 	if err != nil {
 		return err
 	}
@@ -107,12 +109,12 @@ func printOriginal(s *process.Process, name string, conv *decant.Conversation, d
 
 // stored prints the requested part of a stored conversation.
 func (c *showCmd) stored(ctx context.Context, s *process.Process, db store.Store) error {
-	conv, err := c.find(ctx, db, c.Source)
+	conv, err := c.Find(ctx, db, c.Source)
 	if err != nil {
 		return err
 	}
 	if strings.HasPrefix(c.What, "d:") {
-		o, err := c.dbFlag.original(ctx, db, conv.ID, decant.Handle(c.What))
+		o, err := c.DBFlag.Original(ctx, db, conv.ID, decant.Handle(c.What))
 		if err != nil {
 			return err
 		}
@@ -141,7 +143,7 @@ func (c *showCmd) stored(ctx context.Context, s *process.Process, db store.Store
 
 // overview prints the list of messages, or one checkpoint.
 func (c *showCmd) overview(ctx context.Context, s *process.Process, conv *store.Summary, t *archive.Transcript, view *decant.Conversation) error {
-	catalog, err := c.models(s)
+	catalog, err := c.Models(s)
 	if err != nil {
 		return err
 	}
@@ -158,7 +160,7 @@ func (c *showCmd) print(s *process.Process, o *report.Overview) error {
 		}
 		return cp.WriteText(s.Out, time.Local)
 	case c.JSON:
-		return writeJSON(s.Out, o)
+		return command.WriteJSON(s.Out, o)
 	}
 	return o.WriteText(s.Out, s.Width, time.Local)
 }

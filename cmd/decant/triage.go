@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/apps/triage"
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/trust"
@@ -35,8 +36,8 @@ type triageFlags struct {
 	Repo    []string `sep:"none" placeholder:"[NAME=]DIR" help:"Clone of a repository whose code runs (those of the settings, or the one here). May be repeated."`
 	Sandbox bool     `help:"Use a stand-in for the model, with recorded answers. Needs no key; nothing leaves this machine."`
 	DB      string   `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the gateway's; with --sandbox a temporary one."`
-	keyFileFlag
-	catalogFlag
+	command.KeyFileFlag
+	command.CatalogFlag
 }
 
 // triageSettings is the settings file, from the folder in which a command runs.
@@ -54,8 +55,8 @@ func (f *triageFlags) settings(s *process.Process) (*triage.Settings, error) {
 	}
 	src := triage.File{Name: s.Path(f.file()), Own: true}
 	if file != nil {
-		src.Data, src.Own = file.Data, f.Config != "" && own(s, s.Path(f.Config))
-		if err := vouched(s, file, src.Own, cmp.Or(f.Config, ".")); err != nil {
+		src.Data, src.Own = file.Data, f.Config != "" && trust.Own(s, s.Path(f.Config))
+		if err := trust.Ask(s, file, src.Own, cmp.Or(f.Config, ".")); err != nil {
 			return nil, err
 		}
 	}
@@ -68,7 +69,7 @@ func (f *triageFlags) settings(s *process.Process) (*triage.Settings, error) {
 		if err != nil {
 			return nil, exit.Input(fmt.Errorf("mcp: %w", err))
 		}
-		if err := vouched(s, servers, src.Own && own(s, name), name); err != nil {
+		if err := trust.Ask(s, servers, src.Own && trust.Own(s, name), name); err != nil {
 			return nil, err
 		}
 		set.MCP.Data = servers.Data

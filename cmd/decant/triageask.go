@@ -7,6 +7,7 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/apps/triage"
 	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/humanize"
 	"github.com/decantdev/decant/internal/process"
 )
 
@@ -41,7 +42,7 @@ func (c *triageAskCmd) Run(s *process.Process) error {
 				said += e.Text
 				s.Say(e.Text)
 			case agent.EventCall:
-				s.Note("%s %s", e.Call.Tool, clipped(string(e.Call.Arguments), 100))
+				s.Note("%s %s", e.Call.Tool, humanize.Clipped(string(e.Call.Arguments), 100))
 			}
 		})
 		if said != "" && !strings.HasSuffix(said, "\n") {

@@ -14,6 +14,7 @@ import (
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/internal/trust"
 	"github.com/decantdev/decant/provider"
 )
 
@@ -43,7 +44,7 @@ func (c *triageInitCmd) Run(s *process.Process) error {
 	if err != nil {
 		return exit.Input(err)
 	}
-	if err := trustWritten(s, s.Path(c.file())); err != nil {
+	if err := trust.AddWritten(s, s.Path(c.file())); err != nil {
 		return err
 	}
 	s.Note("%s is written: name your sources in it, then check them: decant triage doctor", c.file())

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/decantdev/decant/apps/chat/chatcmd"
 	"github.com/decantdev/decant/apps/triage"
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/process"
 )
 
@@ -41,7 +43,7 @@ func (c *triagePlanCmd) Run(s *process.Process) (err error) {
 	if err != nil {
 		return err
 	}
-	room.model = cmp.Or(set.Model, defaultModel)
+	room.model = cmp.Or(set.Model, chatcmd.DefaultModel)
 	look, err := c.look(s, room, taken)
 	if err != nil {
 		return err
@@ -50,7 +52,7 @@ func (c *triagePlanCmd) Run(s *process.Process) (err error) {
 	if err != nil {
 		return err
 	}
-	catalog, err := c.models(s)
+	catalog, err := c.Models(s)
 	if err != nil {
 		return err
 	}
@@ -61,7 +63,7 @@ func (c *triagePlanCmd) Run(s *process.Process) (err error) {
 	m, _ := catalog.Lookup(room.model)
 	e := p.Estimate(&m, past, time.Now())
 	if c.JSON {
-		return writeJSON(s.Out, e)
+		return command.WriteJSON(s.Out, e)
 	}
 	printEstimate(s, &e)
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/apps/chat"
+	"github.com/decantdev/decant/apps/chat/chatcmd"
 	"github.com/decantdev/decant/apps/triage"
 	"github.com/decantdev/decant/apps/triage/code"
 	"github.com/decantdev/decant/apps/triage/investigate"
@@ -19,6 +20,7 @@ import (
 	"github.com/decantdev/decant/apps/triage/source"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/pace"
 	"github.com/decantdev/decant/internal/process"
@@ -47,7 +49,7 @@ type triageRoom struct {
 }
 
 // close releases what was opened.
-func (r *triageRoom) close() error { return ended(r.clean) }
+func (r *triageRoom) close() error { return command.End(r.clean) }
 
 // open opens the database and the repositories and, if talks is set, the way to a model. taken is the sample whose code is
 // read; nil: the repositories of the settings. The caller closes the room, also after an error.
@@ -57,7 +59,7 @@ func (f *triageFlags) open(ctx context.Context, s *process.Process, taken *sampl
 	o := &chat.Options{Project: &project.Project{}}
 	o.Project.Settings.Model = set.Model
 	var err error
-	if o.Catalog, err = f.models(s); err != nil {
+	if o.Catalog, err = f.Models(s); err != nil {
 		return r, err
 	}
 	if talks {
@@ -81,7 +83,7 @@ func (f *triageFlags) open(ctx context.Context, s *process.Process, taken *sampl
 
 // store opens the database.
 func (f *triageFlags) store(ctx context.Context, s *process.Process, r *triageRoom, o *chat.Options) error {
-	remove, err := (&chatCmd{Sandbox: f.Sandbox, DB: f.DB, keyFileFlag: f.keyFileFlag}).database(s, o)
+	remove, err := (&chatcmd.Command{Sandbox: f.Sandbox, DB: f.DB, KeyFileFlag: f.KeyFileFlag}).Database(s, o)
 	if remove != nil {
 		r.clean = append(r.clean, remove)
 	}
@@ -102,11 +104,8 @@ func (f *triageFlags) talk(s *process.Process, r *triageRoom, o *chat.Options) e
 	if f.Sandbox {
 		return f.talkToStandIn(s, r, o)
 	}
-	end, err := talkTo(s, o, false, r.pacer)
-	if end != nil {
-		r.clean = append(r.clean, end)
-	}
-	if errors.Is(err, errNoModel) {
+	err := chatcmd.TalkTo(s, o, r.pacer)
+	if errors.Is(err, chatcmd.ErrNoModel) {
 		return exit.Usage(errors.New("there is no key for a model: set ANTHROPIC_API_KEY (or OPENAI_API_KEY, or OPENAI_BASE_URL with --model); " +
 			"without a key there are --dry-run and --sandbox"))
 	}
@@ -151,7 +150,7 @@ func (f *triageFlags) archived(s *process.Process, do func(context.Context, *tri
 	r := &triageRoom{set: &triage.Settings{}}
 	defer func() { err = errors.Join(err, r.close()) }()
 	o := &chat.Options{Project: &project.Project{}}
-	if o.Catalog, err = f.models(s); err != nil {
+	if o.Catalog, err = f.Models(s); err != nil {
 		return err
 	}
 	if err := f.store(ctx, s, r, o); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/decantdev/decant/apps/triage/deliver"
 	"github.com/decantdev/decant/apps/triage/investigate"
 	"github.com/decantdev/decant/apps/triage/source"
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/humanize"
 	"github.com/decantdev/decant/internal/process"
@@ -301,7 +302,7 @@ func beginning(text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	var a age
+	var a command.Age
 	if err := a.UnmarshalText([]byte(text)); err != nil {
 		return time.Time{}, fmt.Errorf("%q is neither an age (24h, 7d) nor a date (2026-11-23)", text)
 	}
@@ -311,7 +312,7 @@ func beginning(text string, now time.Time) (time.Time, error) {
 // show prints a plan.
 func (c *triageRunCmd) show(s *process.Process, p *triage.Plan) error {
 	if c.JSON {
-		return writeJSON(s.Out, p)
+		return command.WriteJSON(s.Out, p)
 	}
 	for _, n := range p.Report.Notices {
 		s.Warn(errors.New(n))
@@ -321,7 +322,7 @@ func (c *triageRunCmd) show(s *process.Process, p *triage.Plan) error {
 		e := &p.Report.Errors[i]
 		fmt.Fprintf(w, "%-10s %6s times  %s\n", e.State, humanize.Thousands(e.Count), e.Name())
 		if line, _, _ := strings.Cut(e.Message, "\n"); line != "" {
-			fmt.Fprintf(w, "           %s\n", clipped(line, 140))
+			fmt.Fprintf(w, "           %s\n", humanize.Clipped(line, 140))
 		}
 		for _, f := range e.Frames {
 			if f.InApp {
@@ -339,7 +340,7 @@ func (c *triageRunCmd) show(s *process.Process, p *triage.Plan) error {
 func progress(s *process.Process) (func(*investigate.Case, agent.Event), func(*investigate.Case, *investigate.Finding)) {
 	told := func(c *investigate.Case, e agent.Event) {
 		if e.Kind == agent.EventCall {
-			s.Note("#%d %s %s", c.Number, e.Call.Tool, clipped(string(e.Call.Arguments), 100))
+			s.Note("#%d %s %s", c.Number, e.Call.Tool, humanize.Clipped(string(e.Call.Arguments), 100))
 		}
 	}
 	found := func(c *investigate.Case, f *investigate.Finding) {
@@ -361,7 +362,7 @@ func printed(s *process.Process, rep *deliver.Report, asJSON bool, page string) 
 		}
 	}
 	if asJSON {
-		return writeJSON(s.Out, rep)
+		return command.WriteJSON(s.Out, rep)
 	}
 	return rep.WriteMarkdown(s.Out)
 }

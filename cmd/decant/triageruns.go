@@ -10,6 +10,7 @@ import (
 	"github.com/decantdev/decant/apps/triage"
 	"github.com/decantdev/decant/apps/triage/code"
 	"github.com/decantdev/decant/apps/triage/deliver"
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/humanize"
 	"github.com/decantdev/decant/internal/process"
@@ -60,7 +61,7 @@ func (c *triageRunsCmd) list(ctx context.Context, s *process.Process, room *tria
 	case c.HTML != "":
 		return s.Output(c.HTML, func(w io.Writer) error { return deliver.WriteHistory(w, past(all)) })
 	case c.JSON:
-		return writeJSON(s.Out, all)
+		return command.WriteJSON(s.Out, all)
 	}
 	if len(all) == 0 {
 		s.Note("no runs are kept here yet: decant triage run")
@@ -112,7 +113,7 @@ func (c *triageRunsCmd) known(ctx context.Context, s *process.Process, room *tri
 		return err
 	}
 	if c.JSON {
-		return writeJSON(s.Out, all)
+		return command.WriteJSON(s.Out, all)
 	}
 	for _, k := range all {
 		fmt.Fprintf(s.Out, "%s  %s, last %s\n", k.Key, k.Name, k.Last.UTC().Format("2006-01-02"))

@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/apps/chat"
+	"github.com/decantdev/decant/apps/chat/chatcmd"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
+	"github.com/decantdev/decant/internal/trust"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/testing/analyst"
 	"github.com/decantdev/decant/testing/sample"
@@ -51,7 +53,7 @@ func (c *triageSandboxCmd) Run(s *process.Process) error {
 		if err := writeNew(s.Path(c.Settings), services.Settings(taken)); err != nil {
 			return exit.Input(err)
 		}
-		if err := trustWritten(s, s.Path(c.Settings)); err != nil {
+		if err := trust.AddWritten(s, s.Path(c.Settings)); err != nil {
 			return err
 		}
 	}
@@ -124,7 +126,7 @@ func (f *triageFlags) talkToStandIn(s *process.Process, r *triageRoom, o *chat.O
 		return err
 	}
 	r.clean = append(r.clean, func() error { stop(); return nil })
-	o.Model = cmp.Or(o.Project.Settings.Model, defaultModel)
+	o.Model = cmp.Or(o.Project.Settings.Model, chatcmd.DefaultModel)
 	o.Project.Settings.Model, o.Client = o.Model, client
 	o.Account = &provider.Account{Client: client, Upstream: standBase, Model: o.Model}
 	r.model, r.client = o.Model, client

@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/decantdev/decant/apps/chat/chatcmd"
 	"github.com/decantdev/decant/apps/triage"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/trust"
-	"github.com/decantdev/decant/internal/userdir"
 )
 
 type trustCmd struct {
@@ -45,7 +45,7 @@ func (c *trustCmd) Run(s *process.Process) error {
 	if c.Hash != "" && !strings.EqualFold(c.Hash, hash) {
 		return exit.Input(fmt.Errorf("%s does not match --hash: read it again; its hash is now %s", c.Path, hash))
 	}
-	yeses, err := yeses(s)
+	yeses, err := trust.Yeses(s)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (c *trustCmd) Run(s *process.Process) error {
 // and of these settings.
 func trustable(s *process.Process, name string) (out []*trust.File, err error) {
 	path := s.Path(name)
-	settings, servers := filepath.Join(path, triageSettings), filepath.Join(cmp.Or(trust.Repository(path), path), mcpFile)
+	settings, servers := filepath.Join(path, triageSettings), filepath.Join(cmp.Or(trust.Repository(path), path), chatcmd.MCPFile)
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		settings, servers = path, path
 	}
@@ -92,67 +92,7 @@ func trustable(s *process.Process, name string) (out []*trust.File, err error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, exit.Input(fmt.Errorf("%s: found neither %s nor %s", name, triageSettings, mcpFile))
+		return nil, exit.Input(fmt.Errorf("%s: found neither %s nor %s", name, triageSettings, chatcmd.MCPFile))
 	}
 	return out, nil
-}
-
-// yeses returns where each yes of the user is kept.
-func yeses(s *process.Process) (trust.Book, error) {
-	home, err := userdir.Config(s.Getenv)
-	return trust.Book{Dir: filepath.Join(home, "trusted")}, err
-}
-
-// own reports whether a file that the user names is the user's own: one of the user's settings, or one that lies in no
-// repository. What lies in one is the repository's, whoever names it.
-func own(s *process.Process, name string) bool {
-	if trust.Repository(name) == "" {
-		return true
-	}
-	home, err := userdir.Config(s.Getenv)
-	if err != nil {
-		return false
-	}
-	if real, err := filepath.EvalSymlinks(home); err == nil {
-		home = real
-	}
-	real, err := filepath.EvalSymlinks(name)
-	if err != nil {
-		return false
-	}
-	rel, err := filepath.Rel(home, real)
-	return err == nil && filepath.IsLocal(rel)
-}
-
-// trustWritten keeps a yes to a file that the user has just had written.
-func trustWritten(s *process.Process, name string) error {
-	f, err := trust.Read(name)
-	if err != nil {
-		return err
-	}
-	yeses, err := yeses(s)
-	if err != nil {
-		return err
-	}
-	return yeses.Add(f)
-}
-
-// vouched returns an error unless a file is the user's own, or the user has said yes to what it says, or does so now at
-// the terminal. path is what decant trust takes for it.
-func vouched(s *process.Process, f *trust.File, own bool, path string) error {
-	if own {
-		return nil
-	}
-	yeses, err := yeses(s)
-	if err != nil || yeses.Has(f) {
-		return err
-	}
-	if all, err := s.Abs(path); err == nil { // it is read in a message of cron, too
-		path = all
-	}
-	const what = "%s names programs, addresses or files to use with your rights"
-	if s.Asks() && s.Confirm(fmt.Sprintf(what+". Have you looked at it, and do you trust it as it is now?", f.Name)) {
-		return yeses.Add(f)
-	}
-	return exit.Input(fmt.Errorf(what+", and you have not said yes to what it says now: look at it, then say: decant trust %s", f.Name, shellWord(path)))
 }

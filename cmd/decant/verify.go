@@ -6,11 +6,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/fact"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/recall"
 	"github.com/decantdev/decant/internal/report"
+	"github.com/decantdev/decant/internal/sessionfile"
 	"github.com/decantdev/decant/wire"
 )
 
@@ -24,7 +26,7 @@ type verifyCmd struct {
 
 // Run says how much of one conversation is still in another.
 func (c *verifyCmd) Run(s *process.Process) error {
-	before, err := document(s, c.Before, "")
+	before, err := sessionfile.Read(s, c.Before, "")
 	if err != nil {
 		return err
 	}
@@ -46,7 +48,7 @@ func (c *verifyCmd) Run(s *process.Process) error {
 
 func (c *verifyCmd) print(s *process.Process, v *report.Verification) error {
 	if c.JSON {
-		return writeJSON(s.Out, v)
+		return command.WriteJSON(s.Out, v)
 	}
 	most := 20
 	if c.All {
@@ -58,7 +60,7 @@ func (c *verifyCmd) print(s *process.Process, v *report.Verification) error {
 // textOf returns what a model would read of the named file: the messages of a conversation, or any other
 // text itself.
 func textOf(s *process.Process, name string) (string, error) {
-	src, err := readInput(s, name)
+	src, err := sessionfile.ReadBytes(s, name)
 	if err != nil {
 		return "", exit.Input(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/apps/chat/receipt"
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
@@ -21,18 +22,18 @@ type whyCmd struct {
 	Answer   string `arg:"" optional:"" help:"Message of the answer (m14). Default: the last answer."`
 	Sentence int    `placeholder:"N" help:"Print the sources of this sentence in full."`
 	JSON     bool   `name:"json" help:"Print JSON."`
-	dbFlag
+	command.DBFlag
 }
 
 // Run prints the receipt of an answer.
 func (c *whyCmd) Run(s *process.Process) error {
-	return c.with(s, func(ctx context.Context, db store.Store) error {
+	return c.With(s, func(ctx context.Context, db store.Store) error {
 		r, err := c.receipt(ctx, db)
 		if err != nil {
 			return err
 		}
 		if c.JSON {
-			return writeJSON(s.Out, r)
+			return command.WriteJSON(s.Out, r)
 		}
 		var b strings.Builder
 		if err := c.write(&b, r); err != nil {
@@ -83,7 +84,7 @@ func (c *whyCmd) receipt(ctx context.Context, db store.Store) (*receipt.Receipt,
 
 // session returns the key of the session that is meant.
 func (c *whyCmd) session(ctx context.Context, db store.Store) (k store.Key, err error) {
-	tenant, err := c.Tenant.one(ctx, db)
+	tenant, err := c.Tenant.One(ctx, db)
 	if err != nil {
 		return k, err
 	}

@@ -22,6 +22,8 @@ import (
 // A Process is what a command takes from its surroundings.
 type Process struct {
 	Args    []string // without the name of the program
+	Version string   // of the program
+	Commit  string   // that the program was built from; empty: not known
 	Environ []string // NAME=VALUE; the last value of a name counts
 	Dir     string   // where relative names begin; empty: the working directory of this process
 
