@@ -205,7 +205,7 @@ func Names() []string {
 // Load returns the preset of the given name. If the name holds a path separator or ends in .yaml or
 // .yml, it names a file.
 func Load(name string) (*Preset, error) {
-	if strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
+	if IsFile(name) {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			return nil, fmt.Errorf("read preset: %w", err)
@@ -221,6 +221,11 @@ func Load(name string) (*Preset, error) {
 		return nil, fmt.Errorf("read preset %s: %w", name, err)
 	}
 	return Parse(name, data)
+}
+
+// IsFile reports whether a name is that of a file with a preset, and not of one that comes with the program.
+func IsFile(name string) bool {
+	return strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
 }
 
 // Parse reads a preset from YAML. It uses the file's name in errors, and as the name of a preset that

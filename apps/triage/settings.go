@@ -17,6 +17,8 @@ import (
 	"github.com/decantdev/decant/apps/triage/investigate"
 	"github.com/decantdev/decant/apps/triage/source"
 	"github.com/decantdev/decant/internal/plainfile"
+	"github.com/decantdev/decant/internal/process"
+	"github.com/decantdev/decant/internal/userdir"
 	"github.com/decantdev/decant/internal/yamltext"
 )
 
@@ -77,20 +79,19 @@ type File struct {
 }
 
 // ReadSettings reads a settings file, and DECANT_TRIAGE_MODEL, _MAX_ERRORS, _PARALLEL, _TOKENS_PER_ERROR and
-// _TOKENS_PER_RUN of the environment, which are stronger. getenv reads a variable, as os.Getenv does. Errors name the file
-// and the line, or the variable.
-func ReadSettings(f File, getenv func(string) string) (*Settings, error) {
+// _TOKENS_PER_RUN of the environment, which are stronger. Errors name the file and the line, or the variable.
+func ReadSettings(f File, p *process.Process) (*Settings, error) {
 	s := &Settings{Given: f.Data != nil}
 	if s.Given {
-		if err := s.read(f.Name, f.Data); err != nil {
+		if err := s.read(f.Name, f.Data, p); err != nil {
 			return nil, err
 		}
 	}
 	var err error
-	if s.Sources, err = source.Read(f.Name, f.Data, f.Own, getenv); err != nil {
+	if s.Sources, err = source.Read(f.Name, f.Data, f.Own, p); err != nil {
 		return nil, err
 	}
-	return s, s.environment(getenv)
+	return s, s.environment(p.Getenv)
 }
 
 // Servers returns the file of MCP servers that a settings file names; empty: it names none.
@@ -108,7 +109,7 @@ func Servers(name string, data []byte) (string, error) {
 }
 
 // read reads the file except its sources.
-func (s *Settings) read(name string, data []byte) error {
+func (s *Settings) read(name string, data []byte, p *process.Process) error {
 	var f file
 	if err := yamltext.Unmarshal(data, &f, yaml.Strict()); err != nil {
 		return fmt.Errorf("%s: %s", name, yaml.FormatError(err, false, true))
@@ -136,7 +137,7 @@ func (s *Settings) read(name string, data []byte) error {
 			s.Repos[i].Dir = filepath.Join(dir, d)
 		}
 		for k, at := range s.Repos[i].Toolchain {
-			if s.Repos[i].Toolchain[k], err = folder(dir, at); err != nil {
+			if s.Repos[i].Toolchain[k], err = folder(p, dir, at); err != nil {
 				return fmt.Errorf("%s: toolchain: %w", name, err)
 			}
 		}
@@ -176,12 +177,12 @@ func (s *Settings) beside(name string, f *file) error {
 }
 
 // folder returns where a folder is that is named from another one, or from the home folder.
-func folder(dir, name string) (string, error) {
+func folder(p *process.Process, dir, name string) (string, error) {
 	if rest, ok := strings.CutPrefix(name, "~/"); ok {
-		home, err := os.UserHomeDir()
+		home, err := userdir.Home(p.Getenv)
 		return filepath.Join(home, rest), err
 	}
-	return filepath.Abs(below(dir, name))
+	return p.Abs(below(dir, name))
 }
 
 // below returns a name from a folder on, unless it is absolute.

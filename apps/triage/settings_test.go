@@ -9,13 +9,12 @@ import (
 	"github.com/decantdev/decant/apps/triage"
 	"github.com/decantdev/decant/apps/triage/group"
 	"github.com/decantdev/decant/apps/triage/investigate"
+	"github.com/decantdev/decant/internal/process"
 )
 
 // The short names count, and those of triage count more.
 func TestSettings(t *testing.T) {
 	dir, home := t.TempDir(), t.TempDir()
-	t.Setenv("HOME", home)
-	t.Setenv("USERPROFILE", home)
 	write := func(name, text string) string {
 		t.Helper()
 		name = filepath.Join(dir, name)
@@ -30,16 +29,16 @@ func TestSettings(t *testing.T) {
 	write("ignore.yaml", "- class: X\n")
 	write("books/slow.md", "---\nclasses: [Timeout]\n---\nWait.\n")
 	file := write("triage.yaml", "sources: [{type: log, files: [a.log]}]\nrepos: [{name: shop, dir: .., toolchain: [~/go/pkg/mod, /opt/go, ../deps]}]\nmodel: m\nmax_errors: 7\ntokens_per_error: 1000\nby: transaction\nignore: ignore.yaml\nrunbooks: books\nlayers: [-thinking, -prior]\npreset: mine.yaml\n")
-	env := map[string]string{"DECANT_TRIAGE_MODEL": "n", "DECANT_TRIAGE_TOKENS_PER_ERROR": "25000", "DECANT_TRIAGE_TOKENS_PER_RUN": "90000"}
-	read := func(name string, getenv func(string) string) (*triage.Settings, error) {
+	env := &process.Process{Environ: []string{"HOME=" + home, "USERPROFILE=" + home, "DECANT_TRIAGE_MODEL=n", "DECANT_TRIAGE_TOKENS_PER_ERROR=25000", "DECANT_TRIAGE_TOKENS_PER_RUN=90000"}}
+	read := func(name string, p *process.Process) (*triage.Settings, error) {
 		t.Helper()
 		data, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return triage.ReadSettings(triage.File{Name: name, Data: data}, getenv)
+		return triage.ReadSettings(triage.File{Name: name, Data: data}, p)
 	}
-	s, err := read(file, func(name string) string { return env[name] })
+	s, err := read(file, env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +46,7 @@ func TestSettings(t *testing.T) {
 		s.Repos[0].Dir != filepath.Join(dir, "..") || s.Off != investigate.WithoutLayers(investigate.LayerThinking, investigate.LayerPrior) || s.Preset != filepath.Join(dir, "mine.yaml") {
 		t.Errorf("%+v", s)
 	}
-	none := func(string) string { return "" }
+	none := new(process.Process)
 	if got := s.Repos[0].Toolchain; got[0] != filepath.Join(home, "go/pkg/mod") || got[1] != "/opt/go" || got[2] != filepath.Join(dir, "..", "deps") {
 		t.Errorf("the tool chain is %q", got)
 	}
@@ -65,7 +64,7 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
-	if _, err := read(file, func(string) string { return "many" }); err == nil || !strings.Contains(err.Error(), "MAX_ERRORS") {
+	if _, err := read(file, &process.Process{Environ: append(env.Environ, "DECANT_TRIAGE_MAX_ERRORS=many")}); err == nil || !strings.Contains(err.Error(), "MAX_ERRORS") {
 		t.Errorf("a variable that is no number: %v", err)
 	}
 	if _, err := read(write("new.yaml", strings.ReplaceAll(triage.Template, "%s", "shop")), none); err != nil {

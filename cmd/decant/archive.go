@@ -9,14 +9,15 @@ import (
 
 	"github.com/decantdev/decant/internal/archive"
 	"github.com/decantdev/decant/internal/lookup"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 )
 
 // archive writes each conversation to a file in the directory, and an index, last changed first. It
 // replaces existing files.
-func (c *exportCmd) archive(ctx context.Context, s *streams, db store.Store) error {
-	tenant, err := c.Tenant.one(ctx, db)
+func (c *exportCmd) archive(ctx context.Context, s *process.Process, db store.Store) error {
+	tenant, err := c.Tenant.One(ctx, db)
 	if err != nil {
 		return err
 	}
@@ -24,28 +25,28 @@ func (c *exportCmd) archive(ctx context.Context, s *streams, db store.Store) err
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(c.Archive, 0o700); err != nil {
+	if err := os.MkdirAll(s.Path(c.Archive), 0o700); err != nil {
 		return fmt.Errorf("make the archive: %w", err)
 	}
 	rows := make([]report.Archived, 0, len(found))
 	for i := range found {
 		row, err := c.keep(ctx, s, db, &found[i])
 		if err != nil {
-			s.warn(fmt.Errorf("conversation %s is left out: %w", found[i].ID, err))
+			s.Warn(fmt.Errorf("conversation %s is left out: %w", found[i].ID, err))
 			continue
 		}
 		rows = append(rows, row)
 	}
-	return s.output(filepath.Join(c.Archive, "INDEX.md"), func(w io.Writer) error { return report.WriteArchive(w, rows) })
+	return s.Output(filepath.Join(c.Archive, "INDEX.md"), func(w io.Writer) error { return report.WriteArchive(w, rows) })
 }
 
 // keep writes one conversation and returns its row of the index.
-func (c *exportCmd) keep(ctx context.Context, s *streams, db store.Store, sum *store.Summary) (report.Archived, error) {
+func (c *exportCmd) keep(ctx context.Context, s *process.Process, db store.Store, sum *store.Summary) (report.Archived, error) {
 	t, err := archive.ReadTranscript(ctx, db, sum.Key, store.Newest)
 	if err != nil {
 		return report.Archived{}, err
 	}
-	conv, err := c.conversation(t)
+	conv, err := c.conversation(s, t)
 	if err != nil {
 		return report.Archived{}, err
 	}
@@ -58,7 +59,7 @@ func (c *exportCmd) keep(ctx context.Context, s *streams, db store.Store, sum *s
 		ext = ".txt"
 	}
 	row := lookup.Archived(sum.ID+ext, sum, t.Conversation)
-	return row, s.output(filepath.Join(c.Archive, row.File), func(w io.Writer) error {
+	return row, s.Output(filepath.Join(c.Archive, row.File), func(w io.Writer) error {
 		_, err := w.Write(out)
 		return err
 	})

@@ -7,29 +7,16 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 )
 
-// takesEffect says when a change to a conversation is seen.
-const takesEffect = "done; it takes effect with the conversation's next request"
-
-// apply makes a change to a conversation and records it.
-func apply(ctx context.Context, e *engine.Engine, db store.Auditor, c *engine.Change, a store.Act) error {
-	if err := e.Apply(ctx, c); err != nil {
-		return err
-	}
-	return audited(ctx, db, a)
-}
-
 // planOf returns a change as it is printed.
 func planOf(name string, c *engine.Change) *report.Plan {
 	return &report.Plan{Name: name, Version: c.Version, Plan: c.Plan, Hold: c.Hold}
-}
-
-// changed returns the record of a change to a conversation.
-func changed(action string, k store.Key, c *engine.Change) store.Act {
-	return act(action, k.Tenant, k.ID, fmt.Sprintf("at version %d", c.Version))
 }
 
 // changeFlags are the flags of commands that change a stored conversation after printing the price.
@@ -38,8 +25,8 @@ type changeFlags struct {
 	Yes     bool   `short:"y" help:"Do not ask for confirmation."`
 	DryRun  bool   `help:"Show the plan and its price; change nothing."`
 	JSON    bool   `name:"json" help:"Print the plan as JSON."`
-	catalogFlag
-	dbFlag
+	command.CatalogFlag
+	command.DBFlag
 
 	window int    // in place of the model's
 	preset string // in place of the default
@@ -47,23 +34,23 @@ type changeFlags struct {
 
 // run plans a change, prints it, and makes it if the user agrees. action is its name. run prints idle if there is
 // nothing to change.
-func (c *changeFlags) run(s *streams, action string, plan func(*engine.Engine, context.Context, store.Key) (*engine.Change, error), idle string) error {
-	catalog, err := c.models()
+func (c *changeFlags) run(s *process.Process, action string, plan func(*engine.Engine, context.Context, store.Key) (*engine.Change, error), idle string) error {
+	catalog, err := c.Models(s)
 	if err != nil {
 		return err
 	}
-	return c.with(func(ctx context.Context, db store.Store) error {
-		e, err := c.engine(db, catalog, c.window, c.preset)
+	return c.With(s, func(ctx context.Context, db store.Store) error {
+		e, err := c.Engine(s, db, catalog, c.window, c.preset)
 		if err != nil {
 			return err
 		}
-		conv, err := c.find(ctx, db, c.Session)
+		conv, err := c.Find(ctx, db, c.Session)
 		if err != nil {
 			return err
 		}
 		change, err := plan(e, ctx, conv.Key)
 		if errors.Is(err, decant.ErrNothing) {
-			return inputError{fmt.Errorf("%s: %s", c.Session, idle)}
+			return exit.Input(fmt.Errorf("%s: %s", c.Session, idle))
 		}
 		if err != nil {
 			return err
@@ -74,33 +61,33 @@ func (c *changeFlags) run(s *streams, action string, plan func(*engine.Engine, c
 		if err := c.agreed(s); err != nil {
 			return err
 		}
-		if err := apply(ctx, e, db, change, changed(action, conv.Key, change)); err != nil {
+		if err := command.Apply(ctx, e, db, change, command.Changed(s, action, conv.Key, change)); err != nil {
 			return err
 		}
-		fmt.Fprintln(s.err, takesEffect)
+		fmt.Fprintln(s.Err, command.TakesEffect)
 		return nil
 	})
 }
 
-func (c *changeFlags) print(s *streams, change *engine.Change) error {
+func (c *changeFlags) print(s *process.Process, change *engine.Change) error {
 	p := planOf(c.Session, change)
 	if c.JSON {
-		return writeJSON(s.out, p)
+		return command.WriteJSON(s.Out, p)
 	}
-	return p.WriteText(s.out)
+	return p.WriteText(s.Out)
 }
 
 // agreed returns nil when the change may be made.
-func (c *changeFlags) agreed(s *streams) error { return agreed(s, c.Yes) }
+func (c *changeFlags) agreed(s *process.Process) error { return agreed(s, c.Yes) }
 
 // agreed returns nil if the change may be made: because of yes, or because somebody at a terminal agrees.
-func agreed(s *streams, yes bool) error {
+func agreed(s *process.Process, yes bool) error {
 	switch {
 	case yes:
 		return nil
-	case !s.asks():
-		return usageError{errors.New("nothing was changed: confirm with --yes")}
-	case !s.confirm("Do it?"):
+	case !s.Asks():
+		return exit.Usage(errors.New("nothing was changed: confirm with --yes"))
+	case !s.Confirm("Do it?"):
 		return errors.New("nothing was changed")
 	}
 	return nil

@@ -2,15 +2,13 @@ package main
 
 import (
 	"bytes"
-	"io"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/testing/testkit"
 )
 
@@ -21,14 +19,14 @@ func TestCompactAsksWhereTheResultGoes(t *testing.T) {
 		args []string
 		code int
 	}{
-		{[]string{"--to", "10%", file}, exitUsage},
-		{[]string{"--to", "10%", "-o", "-", file}, exitDone},
-		{[]string{"--to", "10%", "--dry-run", file}, exitDone},
-		{[]string{"--to", "10%", "--as", "text", file}, exitDone}, // which is for reading
+		{[]string{"--to", "10%", file}, exit.BadUsage},
+		{[]string{"--to", "10%", "-o", "-", file}, exit.Done},
+		{[]string{"--to", "10%", "--dry-run", file}, exit.Done},
+		{[]string{"--to", "10%", "--as", "text", file}, exit.Done}, // which is for reading
 	} {
 		var out, messages bytes.Buffer
-		code := run(append([]string{"compact"}, c.args...), &streams{out: &out, err: &messages, width: 80, shown: true})
-		if code != c.code || code == exitUsage && (out.Len() > 0 || !strings.Contains(messages.String(), "--output FILE")) {
+		code := run(&process.Process{Args: append([]string{"compact"}, c.args...), Out: &out, Err: &messages, Width: 80, Shown: true})
+		if code != c.code || code == exit.BadUsage && (out.Len() > 0 || !strings.Contains(messages.String(), "--output FILE")) {
 			t.Errorf("compact %q at a terminal ends with %d, want %d: %s", c.args, code, c.code, messages.String())
 		}
 	}
@@ -44,7 +42,7 @@ func TestMoreRoomKeepsNoLess(t *testing.T) {
 		for _, to := range []string{"5%", "10%", "20%", "40%", "80%"} {
 			var out, messages bytes.Buffer
 			args := []string{"compact", "--dry-run", "--to", to, "../../testdata/" + name + ".jsonl.gz"}
-			if code := run(args, &streams{out: &out, err: &messages, width: 80}); code != exitDone {
+			if code := run(&process.Process{Args: args, Out: &out, Err: &messages, Width: 80}); code != exit.Done {
 				t.Fatalf("%q ends with %d: %s", args, code, messages.String())
 			}
 			m := kept.FindStringSubmatch(messages.String())
@@ -57,48 +55,5 @@ func TestMoreRoomKeepsNoLess(t *testing.T) {
 			}
 			before = n
 		}
-	}
-}
-
-// A backup never replaces another one, and holds what was there when it was made.
-func TestBackups(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s.jsonl")
-	now := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
-	var names []string
-	for _, content := range []string{"one", "two", "three"} {
-		if err := replaceFile(path, writes(content)); err != nil {
-			t.Fatal(err)
-		}
-		name, err := backUp(path, now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		names = append(names, name)
-	}
-	if err := replaceFile(path, writes("four")); err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range []string{"one", "two", "three"} {
-		if got, err := os.ReadFile(names[i]); err != nil || string(got) != want {
-			t.Errorf("%s holds %q, want %q: %v", names[i], got, want, err)
-		}
-	}
-}
-
-func TestShellWords(t *testing.T) {
-	for in, want := range map[string]string{
-		"/home/me/x-1.2": "/home/me/x-1.2", "/my files": "'/my files'", "it's": `'it'\''s'`, "$(rm)": "'$(rm)'", "": "''",
-	} {
-		if got := shellWord(in); got != want {
-			t.Errorf("%q is written %s, want %s", in, got, want)
-		}
-	}
-}
-
-// writes returns a function that writes text.
-func writes(text string) func(io.Writer) error {
-	return func(w io.Writer) error {
-		_, err := io.WriteString(w, text)
-		return err
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/internal/cli"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/wire"
 )
@@ -16,7 +17,7 @@ type completionCmd struct {
 
 // Run prints a completion script. It is made from the definition of the command line, so that it is always
 // up to date.
-func (c *completionCmd) Run(s *streams) error {
+func (c *completionCmd) Run(s *process.Process) error {
 	app := program()
 	var script string
 	switch c.Shell {
@@ -27,7 +28,7 @@ func (c *completionCmd) Run(s *streams) error {
 	case "fish":
 		script = fishCompletion(app)
 	}
-	_, err := io.WriteString(s.out, script)
+	_, err := io.WriteString(s.Out, script)
 	return err
 }
 

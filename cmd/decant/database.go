@@ -7,36 +7,10 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/setup"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
-
-// databasePath returns the file of the database that the settings name, the user's own for the empty name.
-func databasePath(name string) (string, error) {
-	if name != "" {
-		return name, nil
-	}
-	return sqlite.DefaultPath()
-}
-
-// openStore opens a database with the key that the settings name. The caller closes it.
-func openStore(ctx context.Context, c *config.Config, path string) (store.Store, error) {
-	return openWith(ctx, c, path, sqlite.Options{})
-}
-
-// openWith is openStore with options. Its other callers are services.
-func openWith(ctx context.Context, c *config.Config, path string, o sqlite.Options) (store.Store, error) {
-	key, err := encryptionKey(c)
-	if err != nil {
-		return nil, err
-	}
-	o.Key = secretOf(key)
-	db, err := sqlite.Open(ctx, path, o)
-	if err != nil { // and no store.Store that is nil in an interface that is not
-		return nil, advised(err)
-	}
-	return db, nil
-}
 
 // A serviceStore is the database of a service.
 type serviceStore struct {
@@ -78,7 +52,7 @@ func failedStore(err error) *serviceStore {
 
 // tryService opens a database, with the key that is in its file now.
 func tryService(ctx context.Context, c *config.Config, path string, log *slog.Logger) (*serviceStore, error) {
-	db, err := openWith(ctx, c, path, sqlite.Options{Opening: opening, Logger: log})
+	db, err := setup.OpenWith(ctx, c, path, sqlite.Options{Opening: opening, Logger: log})
 	if err != nil {
 		return nil, err
 	}

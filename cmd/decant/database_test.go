@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/edge"
+	"github.com/decantdev/decant/internal/process"
 )
 
 // A database that is damaged stops no agent: its requests go out as they came, and everybody is told.
@@ -31,7 +33,7 @@ func TestServeOnADamagedDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	s, err := newService(t.Context(), cfg, slog.New(slog.NewTextHandler(&log, nil)), storedKeys)
+	s, err := newService(t.Context(), new(process.Process), cfg, slog.New(slog.NewTextHandler(&log, nil)), edge.StoredKeys)
 	if err != nil {
 		t.Fatalf("the gateway does not start: %v", err)
 	}

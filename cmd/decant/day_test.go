@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
@@ -48,7 +49,6 @@ func tokensOf(t *testing.T, src []byte) (n int) {
 // The notebook has them too, one task each.
 func TestTheDayOfEightTasks(t *testing.T) {
 	dir := t.TempDir()
-	t.Setenv("HOME", dir)
 	packed, err := os.ReadFile("testdata/eight-task-day.jsonl.gz")
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestTheDayOfEightTasks(t *testing.T) {
 		{"notebook", "scan", "--observations", "--tasks", "--dir", dir, "--db", db},
 	} {
 		var said bytes.Buffer
-		if code := run(args, &streams{in: strings.NewReader(""), out: &said, err: &said, width: 80}); code != 0 {
+		if code := run(&process.Process{Args: args, Environ: []string{"HOME=" + dir}, In: strings.NewReader(""), Out: &said, Err: &said, Width: 80}); code != 0 {
 			t.Fatalf("%v: code %d\n%s", args, code, said.String())
 		}
 	}

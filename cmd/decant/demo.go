@@ -18,6 +18,8 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/archive"
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -37,16 +39,16 @@ type demoCmd struct {
 }
 
 // Run plays a recorded session with and without Decant and shows what happens.
-func (c *demoCmd) Run(s *streams) error {
+func (c *demoCmd) Run(s *process.Process) error {
 	ctx := context.Background()
-	d, err := newDemo(ctx, c.Keep)
+	d, err := newDemo(ctx, s.Path(c.Keep), s.Getenv("TMPDIR"))
 	if err != nil {
 		return err
 	}
 	start := time.Now()
-	err = errors.Join(d.show(ctx, report.NewDemo(s.out, s.colour), c.Keep), d.close())
+	err = errors.Join(d.show(ctx, report.NewDemo(s.Out, s.Colour), c.Keep), d.close())
 	if err == nil {
-		fmt.Fprintf(s.out, "\nThis took %.1f seconds.\n", time.Since(start).Seconds())
+		fmt.Fprintf(s.Out, "\nThis took %.1f seconds.\n", time.Since(start).Seconds())
 	}
 	return err
 }
@@ -65,7 +67,7 @@ type demo struct {
 	key                 store.Key // of the conversation
 }
 
-func newDemo(ctx context.Context, keep string) (d *demo, err error) {
+func newDemo(ctx context.Context, keep, temp string) (d *demo, err error) {
 	src, err := wire.Read(bytes.NewReader(demoSession))
 	if err != nil {
 		return nil, err
@@ -89,22 +91,22 @@ func newDemo(ctx context.Context, keep string) (d *demo, err error) {
 			return nil, errors.Join(err, d.close())
 		}
 	}
-	if err := d.create(ctx, keep); err != nil {
+	if err := d.create(ctx, keep, temp); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
 }
 
-// create makes the database, a temporary one unless the user wants to keep it.
-func (d *demo) create(ctx context.Context, keep string) (err error) {
+// create makes the database, a temporary one in the folder temp unless the user wants to keep it.
+func (d *demo) create(ctx context.Context, keep, temp string) (err error) {
 	d.path = keep
 	if keep == "" {
-		if d.dir, err = os.MkdirTemp("", "decant-demo-"); err != nil {
+		if d.dir, err = os.MkdirTemp(temp, "decant-demo-"); err != nil {
 			return err
 		}
 		d.path = filepath.Join(d.dir, "demo.db")
 	} else if _, err := os.Stat(keep); err == nil {
-		return usageError{fmt.Errorf("%s exists already: name a new file", keep)}
+		return exit.Usage(fmt.Errorf("%s exists already: name a new file", keep))
 	}
 	return d.open(ctx)
 }

@@ -15,6 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -33,11 +36,9 @@ func runDemo(args ...string) (*demoRun, error) {
 	}
 	var out, messages bytes.Buffer
 	environ := append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME=", "XDG_CONFIG_HOME=", "XDG_CACHE_HOME=", "TMPDIR="+dir)
-	code, err := asProcess(dir, environ, func() int {
-		return run(append([]string{"demo"}, args...), &streams{out: &out, err: &messages, width: 80})
-	})
-	if err != nil || code != exitDone || messages.Len() > 0 {
-		return nil, fmt.Errorf("exit code %d: %s, %v", code, messages.String(), err)
+	code := run(&process.Process{Args: append([]string{"demo"}, args...), Environ: environ, Dir: dir, Out: &out, Err: &messages, Width: 80})
+	if code != exit.Done || messages.Len() > 0 {
+		return nil, fmt.Errorf("exit code %d: %s", code, messages.String())
 	}
 	d := &demoRun{printed: regexp.MustCompile(`took [0-9.]+ seconds`).ReplaceAllString(out.String(), "took N seconds"), left: map[string][]byte{}}
 	return d, fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {

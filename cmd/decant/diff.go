@@ -9,6 +9,9 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/archive"
+	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/wire"
@@ -17,17 +20,17 @@ import (
 type diffCmd struct {
 	Session    string `arg:"" help:"Conversation: id or session, or the start of either, or \"last\". Before a delegate: the hash of its first snapshot, as \"decant chat --team\" prints it."`
 	Checkpoint string `arg:"" optional:"" help:"Checkpoint (c:1): compare the views before and after it. Or a delegate's session (d-...): compare its sealed snapshot with its last request. Default: compare the conversation with the current view."`
-	dbFlag
+	command.DBFlag
 }
 
 // Run prints what Decant changed in what the model sees, as a unified diff.
-func (c *diffCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db store.Store) error {
+func (c *diffCmd) Run(s *process.Process) error {
+	return c.With(s, func(ctx context.Context, db store.Store) error {
 		before, after, err := c.texts(ctx, db)
 		if err != nil {
 			return err
 		}
-		return report.WriteDiff(s.out, before, after, s.colour)
+		return report.WriteDiff(s.Out, before, after, s.Colour)
 	})
 }
 
@@ -39,7 +42,7 @@ func (c *diffCmd) texts(ctx context.Context, db store.Store) (before, after repo
 	if is {
 		return c.sealed(ctx, db, child.Key, of)
 	}
-	conv, err := c.find(ctx, db, c.Session)
+	conv, err := c.Find(ctx, db, c.Session)
 	if err != nil {
 		return before, after, err
 	}
@@ -61,11 +64,11 @@ func (c *diffCmd) texts(ctx context.Context, db store.Store) (before, after repo
 func (c *diffCmd) around(ctx context.Context, db store.Store, k store.Key) (before, after report.Text, err error) {
 	n, err := strconv.Atoi(strings.TrimPrefix(c.Checkpoint, "c:"))
 	if err != nil {
-		return before, after, usageError{fmt.Errorf("%q is not a checkpoint: write c:1", c.Checkpoint)}
+		return before, after, exit.Usage(fmt.Errorf("%q is not a checkpoint: write c:1", c.Checkpoint))
 	}
 	pour, err := archive.FindCheckpoint(ctx, db, k, n)
 	if errors.Is(err, store.ErrNotFound) {
-		return before, after, inputError{fmt.Errorf("%s has no checkpoint c:%d: \"decant show %s\" lists them", c.Session, n, c.Session)}
+		return before, after, exit.Input(fmt.Errorf("%s has no checkpoint c:%d: \"decant show %s\" lists them", c.Session, n, c.Session))
 	}
 	if err != nil {
 		return before, after, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/team"
+	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/wire"
@@ -33,7 +34,7 @@ func (c *diffCmd) child(ctx context.Context, db store.Store) (j store.Journal, o
 
 // journals returns the sessions of agents that a name may mean.
 func (c *diffCmd) journals(ctx context.Context, db store.Store, name string) ([]store.Journal, error) {
-	tenant, err := c.Tenant.one(ctx, db)
+	tenant, err := c.Tenant.One(ctx, db)
 	if err != nil {
 		return nil, err
 	}
@@ -45,14 +46,14 @@ func (c *diffCmd) journals(ctx context.Context, db store.Store, name string) ([]
 func (c *diffCmd) sealed(ctx context.Context, db store.Store, child store.Key, of string) (before, after report.Text, err error) {
 	snap, err := agent.FindMoment(ctx, db, db, store.Key{Tenant: child.Tenant, ID: of}, c.Session)
 	if errors.Is(err, agent.ErrNoAnswer) {
-		return before, after, inputError{fmt.Errorf("%s did not start with the snapshot %q: \"decant chat --team\" prints the right one when it delegates", child.ID, c.Session)}
+		return before, after, exit.Input(fmt.Errorf("%s did not start with the snapshot %q: \"decant chat --team\" prints the right one when it delegates", child.ID, c.Session))
 	}
 	if err != nil {
 		return before, after, err
 	}
 	now, err := agent.ReadMoment(ctx, db, db, child, agent.Last)
 	if errors.Is(err, agent.ErrNoAnswer) {
-		return before, after, inputError{fmt.Errorf("%s has not answered yet", child.ID)}
+		return before, after, exit.Input(fmt.Errorf("%s has not answered yet", child.ID))
 	}
 	if err != nil {
 		return before, after, err

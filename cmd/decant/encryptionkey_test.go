@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/process"
+	"github.com/decantdev/decant/internal/setup"
 	"github.com/decantdev/decant/store/sqlite"
 )
 
@@ -42,19 +44,18 @@ func TestAClearDatabaseIsNotTakenUpWithAKey(t *testing.T) {
 // What opens the service is private, wherever it is: the settings, each file that they name, and the database.
 func TestPrivate(t *testing.T) {
 	dir := t.TempDir()
-	t.Chdir(dir)
 	text := "tls: {cert: c.pem, key: k.pem}\nencryption: {key_file: e.key}\ntracing: {endpoint: 'http://127.0.0.1:4318', headers_file: h.txt}\n" +
 		"summary: {key_file: s.key}\nca: [a.pem]\n"
 	for name, text := range map[string]string{"decant.yaml": text, "c.pem": "", "k.pem": "", "e.key": "", "h.txt": "a: b", "s.key": "key", "a.pem": ""} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	cfg, err := config.Load(config.Sources{Environ: []string{"DECANT_CONFIG=decant.yaml"}})
+	cfg, err := config.Load(config.Sources{Dir: dir, Environ: []string{"DECANT_CONFIG=decant.yaml"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, err := private(cfg, filepath.Join(dir, "chat.db"))
+	names, err := setup.Private(&process.Process{Dir: dir}, cfg, filepath.Join(dir, "chat.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

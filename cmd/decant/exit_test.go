@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/store/sqlite"
 )
 
@@ -22,30 +24,30 @@ func TestExitCodesOfStoreCommands(t *testing.T) {
 		code int
 		args []string
 	}{
-		{exitDone, []string{"sessions"}},
-		{exitDone, []string{"search", "nothing"}},
-		{exitDone, []string{"gc"}},
-		{exitDone, []string{"db", "check"}},
-		{exitInput, []string{"show", "nosuch"}},
-		{exitInput, []string{"show", "last"}},
-		{exitInput, []string{"diff", "nosuch"}},
-		{exitInput, []string{"pour", "nosuch"}},
-		{exitInput, []string{"undo", "nosuch"}},
-		{exitInput, []string{"export", "nosuch"}},
-		{exitInput, []string{"expand", "d:12345678"}},
-		{exitUsage, []string{"expand", "c:1"}},
-		{exitUsage, []string{"expand", "12345678"}},
-		{exitUsage, []string{"gc", "--no-age"}},
-		{exitUsage, []string{"db"}},
-		{exitUsage, []string{"db", "backup", path}},
-		{exitUsage, []string{"pour", "last", "--preset", "nosuch"}},
+		{exit.Done, []string{"sessions"}},
+		{exit.Done, []string{"search", "nothing"}},
+		{exit.Done, []string{"gc"}},
+		{exit.Done, []string{"db", "check"}},
+		{exit.BadInput, []string{"show", "nosuch"}},
+		{exit.BadInput, []string{"show", "last"}},
+		{exit.BadInput, []string{"diff", "nosuch"}},
+		{exit.BadInput, []string{"pour", "nosuch"}},
+		{exit.BadInput, []string{"undo", "nosuch"}},
+		{exit.BadInput, []string{"export", "nosuch"}},
+		{exit.BadInput, []string{"expand", "d:12345678"}},
+		{exit.BadUsage, []string{"expand", "c:1"}},
+		{exit.BadUsage, []string{"expand", "12345678"}},
+		{exit.BadUsage, []string{"gc", "--no-age"}},
+		{exit.BadUsage, []string{"db"}},
+		{exit.BadUsage, []string{"db", "backup", path}},
+		{exit.BadUsage, []string{"pour", "last", "--preset", "nosuch"}},
 	} {
 		var out, messages bytes.Buffer
 		args := append(tt.args, "--db", path)
 		if tt.args[0] == "db" && len(tt.args) == 1 {
 			args = tt.args
 		}
-		if code := run(args, &streams{out: &out, err: &messages, width: 80}); code != tt.code {
+		if code := run(&process.Process{Args: args, Out: &out, Err: &messages, Width: 80}); code != tt.code {
 			t.Errorf("decant %q ends with %d, want %d: %s", args, code, tt.code, messages.String())
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"os"
 	"time"
+
+	"github.com/decantdev/decant/internal/exit"
 )
 
 // After a signal to stop a process may drain, and then has this long to end by itself.
@@ -20,6 +22,6 @@ func endAfter(ctx context.Context, drain time.Duration, log *slog.Logger) {
 		time.AfterFunc(drain+lateWarn, func() {
 			log.Error("still at work after the drain; what was not archived comes back with the clients' next requests")
 		})
-		time.AfterFunc(drain+lateExit, func() { os.Exit(exitOther) })
+		time.AfterFunc(drain+lateExit, func() { os.Exit(exit.Failed) })
 	})
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/decantdev/decant/internal/exit"
 )
 
 // A gateway that is stuck ends after a signal all the same. Here nobody reads its log, and the pipe is full: the
@@ -34,9 +36,9 @@ func TestStopsWhateverItIsDoing(t *testing.T) {
 	}
 	stuff(t, w)
 	cmd.Process.Signal(syscall.SIGTERM)
-	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitOther {
-		t.Errorf("ended with %v, want exit code %d of its own", err, exitOther)
+	var failed *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &failed) || failed.ExitCode() != exit.Failed {
+		t.Errorf("ended with %v, want exit code %d of its own", err, exit.Failed)
 	}
 }
 

@@ -9,8 +9,11 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/archive"
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/dialect/anthropic"
+	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/legal"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/wire"
 )
@@ -22,28 +25,28 @@ type exportCmd struct {
 	Plain   bool   `help:"Write a request that needs no beta feature: what the provider would clear is already left out."`
 	Archive string `placeholder:"DIR" help:"Write every conversation to a file in this directory, plus an index."`
 	Output  string `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
-	catalogFlag
-	dbFlag
+	command.CatalogFlag
+	command.DBFlag
 }
 
 // Run writes a conversation as the body of a request, and checks it first. Standard error names what the
 // format cannot hold.
-func (c *exportCmd) Run(s *streams) error {
+func (c *exportCmd) Run(s *process.Process) error {
 	switch {
 	case c.Archive == "" && c.Session == "":
-		return usageError{errors.New("name a conversation, or a directory with --archive")}
+		return exit.Usage(errors.New("name a conversation, or a directory with --archive"))
 	case c.Archive != "" && c.Session != "":
-		return usageError{fmt.Errorf("name a conversation, or a directory with --archive, which is for all of them: not both %s and %s", c.Session, c.Archive)}
+		return exit.Usage(fmt.Errorf("name a conversation, or a directory with --archive, which is for all of them: not both %s and %s", c.Session, c.Archive))
 	}
-	return c.with(func(ctx context.Context, db store.Store) error {
+	return c.With(s, func(ctx context.Context, db store.Store) error {
 		if c.Archive != "" {
 			return c.archive(ctx, s, db)
 		}
-		t, err := c.transcript(ctx, db, c.Session)
+		t, err := c.Transcript(ctx, db, c.Session)
 		if err != nil {
 			return err
 		}
-		conv, err := c.conversation(t)
+		conv, err := c.conversation(s, t)
 		if err != nil {
 			return err
 		}
@@ -51,7 +54,7 @@ func (c *exportCmd) Run(s *streams) error {
 		if err != nil {
 			return fmt.Errorf("write %s as %s: %w", c.Session, c.As, err)
 		}
-		return s.output(c.Output, func(w io.Writer) error {
+		return s.Output(c.Output, func(w io.Writer) error {
 			_, err := w.Write(out)
 			return err
 		})
@@ -60,7 +63,7 @@ func (c *exportCmd) Run(s *streams) error {
 
 // conversation returns the requested form of t. The whole conversation is exported without thinking that is
 // bound to what the model was shown instead.
-func (c *exportCmd) conversation(t *archive.Transcript) (*decant.Conversation, error) {
+func (c *exportCmd) conversation(s *process.Process, t *archive.Transcript) (*decant.Conversation, error) {
 	switch {
 	case c.View && !c.Plain && c.As == string(wire.Anthropic):
 		return t.View()
@@ -69,7 +72,7 @@ func (c *exportCmd) conversation(t *archive.Transcript) (*decant.Conversation, e
 	case !c.View && c.As == "text":
 		return t.Conversation, nil
 	}
-	catalog, err := c.models()
+	catalog, err := c.Models(s)
 	if err != nil {
 		return nil, err
 	}
@@ -81,14 +84,14 @@ func (c *exportCmd) conversation(t *archive.Transcript) (*decant.Conversation, e
 }
 
 // encode returns the conversation in the format that is asked for.
-func (c *exportCmd) encode(s *streams, t *archive.Transcript, conv *decant.Conversation) ([]byte, error) {
+func (c *exportCmd) encode(s *process.Process, t *archive.Transcript, conv *decant.Conversation) ([]byte, error) {
 	switch {
 	case c.As == "text":
 		return []byte(wire.Text(conv)), nil
 	case len(conv.Messages) == 0:
-		return nil, inputError{errors.New("the conversation has no messages")}
+		return nil, exit.Input(errors.New("the conversation has no messages"))
 	}
-	rules, err := c.rules(conv)
+	rules, err := c.rules(s, conv)
 	if err != nil {
 		return nil, err
 	}
@@ -99,19 +102,19 @@ func (c *exportCmd) encode(s *streams, t *archive.Transcript, conv *decant.Conve
 			return nil, err
 		}
 		for _, d := range repairs {
-			s.warn(fmt.Errorf("repaired: %s", d.Reason))
+			s.Warn(fmt.Errorf("repaired: %s", d.Reason))
 		}
 		out, err = c.body(t, view)
 		if err != nil {
 			return nil, err
 		}
 		if betas := anthropic.BetasOf(out); len(betas) > 0 {
-			s.warn(fmt.Errorf("the request needs the header anthropic-beta: %s (with --plain it needs none)", strings.Join(betas, ",")))
+			s.Warn(fmt.Errorf("the request needs the header anthropic-beta: %s (with --plain it needs none)", strings.Join(betas, ",")))
 		}
 	} else if out, err = wire.Encode(conv, f); err != nil {
 		return nil, err
 	} else if n := images(conv); n > 0 {
-		s.warn(fmt.Errorf("images and documents are included by name only (%d): --as anthropic includes them whole", n))
+		s.Warn(fmt.Errorf("images and documents are included by name only (%d): --as anthropic includes them whole", n))
 	}
 	return out, check(out, wire.Format(c.As), rules)
 }
@@ -143,8 +146,8 @@ func check(body []byte, f wire.Format, rules legal.Rules) error {
 
 // rules returns the rules for a request with the conversation. It may end with the answer to the newest
 // request, because the user's next words are still to come.
-func (c *exportCmd) rules(conv *decant.Conversation) (legal.Rules, error) {
-	catalog, err := c.models()
+func (c *exportCmd) rules(s *process.Process, conv *decant.Conversation) (legal.Rules, error) {
+	catalog, err := c.Models(s)
 	if err != nil {
 		return legal.Rules{}, err
 	}

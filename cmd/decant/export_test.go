@@ -8,6 +8,8 @@ import (
 
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/testing/sandboxtest"
 	"github.com/decantdev/decant/testing/testkit"
 )
@@ -45,8 +47,8 @@ func TestExportKeepsWhatHasAPlace(t *testing.T) {
 		{"text", "what is it?", ""},
 	} {
 		var out, messages bytes.Buffer
-		s := &streams{out: &out, err: &messages, width: 80}
-		if code := run([]string{"export", "last", "--as", tt.as, "--db", path}, s); code != exitDone {
+		s := &process.Process{Args: []string{"export", "last", "--as", tt.as, "--db", path}, Out: &out, Err: &messages, Width: 80}
+		if code := run(s); code != exit.Done {
 			t.Errorf("as %s: exit code %d: %s", tt.as, code, messages.String())
 		}
 		if !strings.Contains(out.String(), tt.has) || strings.Contains(out.String(), "cache_control") {

@@ -31,7 +31,7 @@ type filling struct {
 // that a database has something in it. A new database that is filled as another one was is a copy of that.
 //
 //	fill [-window N] [-from N] [-requests N] [-session ID] [-project NAME] [-tenant NAME] [-model ID] [-mode MODE] [-early] [-stubs] DB FILE
-func (h *here) fill(flags *flag.FlagSet, args []string, messages io.Writer) error {
+func (h *here) fill(flags *flag.FlagSet, args []string, file func(string) string, messages io.Writer) error {
 	var f filling
 	flags.IntVar(&f.window, "window", 40_000, "tokens")
 	flags.IntVar(&f.from, "from", 0, "requests to leave out at the beginning")
@@ -46,27 +46,34 @@ func (h *here) fill(flags *flag.FlagSet, args []string, messages io.Writer) erro
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	db := flags.Arg(0)
-	f.file = flags.Arg(1)
+	db := file(flags.Arg(0))
+	f.file = file(flags.Arg(1))
 	if _, err := os.Stat(db); err == nil {
 		return h.play(&f, db, messages)
 	}
-	if h.filled[f] == nil {
-		if err := h.play(&f, db, messages); err != nil {
-			return err
-		}
-		data, err := os.ReadFile(db)
-		if h.filled == nil {
-			h.filled = map[filling][]byte{}
-		}
-		h.filled[f] = data
+	h.mu.Lock()
+	data := h.filled[f]
+	h.mu.Unlock()
+	if data != nil {
+		return os.WriteFile(db, data, 0o600)
+	}
+	if err := h.play(&f, db, messages); err != nil {
 		return err
 	}
-	return os.WriteFile(db, h.filled[f], 0o600)
+	data, err := os.ReadFile(db)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.filled == nil {
+		h.filled = map[filling][]byte{}
+	}
+	h.filled[f] = data
+	return err
 }
 
 // parse returns a recorded session, of which the fields may be changed.
 func (h *here) parse(file string) (*decant.Conversation, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if h.parsed[file] == nil {
 		doc, err := recorded.Read(file)
 		if err != nil {

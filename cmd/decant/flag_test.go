@@ -3,17 +3,19 @@ package main
 import (
 	"testing"
 	"time"
+
+	"github.com/decantdev/decant/internal/command"
 )
 
 func TestAge(t *testing.T) {
 	for text, want := range map[string]time.Duration{"30d": 720 * time.Hour, "0d": 0, "1.5d": 36 * time.Hour, "12h": 12 * time.Hour, " 90m ": 90 * time.Minute} {
-		var a age
+		var a command.Age
 		if err := a.UnmarshalText([]byte(text)); err != nil || time.Duration(a) != want {
 			t.Errorf("%q: got %v, %v; want %v", text, time.Duration(a), err, want)
 		}
 	}
 	for _, text := range []string{"", "d", "30", "-1d", "-1h", "1e9d", "nand", "soon"} {
-		if err := new(age).UnmarshalText([]byte(text)); err == nil {
+		if err := new(command.Age).UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%q is accepted", text)
 		}
 	}

@@ -8,7 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/decantdev/decant/apps/chat/chatcmd"
+	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/lookup"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 )
@@ -18,16 +22,16 @@ type forgetCmd struct {
 	Yes     bool   `short:"y" help:"Do not ask for confirmation."`
 	DryRun  bool   `help:"Show what would be deleted; delete nothing."`
 	JSON    bool   `name:"json" help:"Print JSON."`
-	dbFlag
+	command.DBFlag
 }
 
 // Run removes a conversation with its forks, or everything of a tenant, pinned conversations too. It leaves nothing of
 // their contents in the files of the database. Spending stays, as figures.
-func (c *forgetCmd) Run(s *streams) error {
-	if c.Session == "" && !c.Tenant.given {
-		return usageError{errors.New("name a conversation, or a tenant with --tenant")}
+func (c *forgetCmd) Run(s *process.Process) error {
+	if c.Session == "" && !c.Tenant.Given {
+		return exit.Usage(errors.New("name a conversation, or a tenant with --tenant"))
 	}
-	return c.with(func(ctx context.Context, db store.Store) error {
+	return c.With(s, func(ctx context.Context, db store.Store) error {
 		f, err := c.chosen(ctx, db)
 		if err != nil {
 			return err
@@ -49,10 +53,14 @@ func (c *forgetCmd) Run(s *streams) error {
 		if err := c.forget(ctx, s, db, f, known); err != nil {
 			return err
 		}
-		if err := c.dropKept(ctx, db); err != nil {
+		cfg, err := c.Settings(s)
+		if err != nil {
 			return err
 		}
-		fmt.Fprintln(s.err, "the database no longer has their contents; delete backups, exports and archives of them yourself")
+		if err := chatcmd.DropKept(ctx, cfg.DB, db); err != nil {
+			return err
+		}
+		fmt.Fprintln(s.Err, "the database no longer has their contents; delete backups, exports and archives of them yourself")
 		return nil
 	})
 }
@@ -60,7 +68,7 @@ func (c *forgetCmd) Run(s *streams) error {
 // chosen returns what to forget: all conversations of a session if its full name is given, or the one conversation that
 // a name means.
 func (c *forgetCmd) chosen(ctx context.Context, db store.Store) (f store.Forgetting, err error) {
-	if f.Tenant, err = c.Tenant.one(ctx, db); err != nil || c.Session == "" {
+	if f.Tenant, err = c.Tenant.One(ctx, db); err != nil || c.Session == "" {
 		return f, err
 	}
 	found, err := db.Conversations(ctx, store.Filter{Tenant: f.Tenant, Session: c.Session, Limit: math.MaxInt32})
@@ -68,7 +76,7 @@ func (c *forgetCmd) chosen(ctx context.Context, db store.Store) (f store.Forgett
 		return f, err
 	}
 	if len(found) == 0 {
-		one, err := c.find(ctx, db, c.Session)
+		one, err := c.Find(ctx, db, c.Session)
 		if err != nil {
 			return f, err
 		}
@@ -81,9 +89,9 @@ func (c *forgetCmd) chosen(ctx context.Context, db store.Store) (f store.Forgett
 }
 
 // forget does it, or says what it would do.
-func (c *forgetCmd) forget(ctx context.Context, s *streams, db store.Store, f store.Forgetting, known []store.Summary) error {
+func (c *forgetCmd) forget(ctx context.Context, s *process.Process, db store.Store, f store.Forgetting, known []store.Summary) error {
 	var done *store.Collected
-	err := s.working("forgetting", func() (err error) {
+	err := s.Working("forgetting", func() (err error) {
 		done, err = db.Forget(ctx, f)
 		return err
 	})
@@ -92,7 +100,7 @@ func (c *forgetCmd) forget(ctx context.Context, s *streams, db store.Store, f st
 	}
 	if !f.DryRun {
 		detail := fmt.Sprintf("%s, %d bytes", report.Count(len(done.Conversations), "conversation"), done.Bytes)
-		if err := audited(ctx, db, act("forget", f.Tenant, strings.Join(f.Conversations, " "), detail)); err != nil {
+		if err := command.Audited(ctx, db, command.Act(s, "forget", f.Tenant, strings.Join(f.Conversations, " "), detail)); err != nil {
 			return err
 		}
 	}
@@ -101,7 +109,7 @@ func (c *forgetCmd) forget(ctx context.Context, s *streams, db store.Store, f st
 }
 
 // proven prints what a search for removed content in the files found, and fails if it found anything.
-func proven(s *streams, p *store.Proof) error {
+func proven(s *process.Process, p *store.Proof) error {
 	switch {
 	case p == nil:
 		return nil
@@ -109,13 +117,13 @@ func proven(s *streams, p *store.Proof) error {
 		return fmt.Errorf("of %s of what was removed %d are still in %s: run it again while nobody else uses the database; if that does not help, copy what you want to keep with \"decant export\" and delete the files",
 			report.Count(p.Pieces, "piece"), p.Left, strings.Join(p.Where, ", "))
 	}
-	fmt.Fprintf(s.err, "looked for %s of what was removed in %.1f MB, all of the database's files: none left\n", report.Count(p.Pieces, "piece"), float64(p.Bytes)/1e6)
+	fmt.Fprintf(s.Err, "looked for %s of what was removed in %.1f MB, all of the database's files: none left\n", report.Count(p.Pieces, "piece"), float64(p.Bytes)/1e6)
 	return nil
 }
 
-func (c *forgetCmd) print(s *streams, r *report.Collection) error {
+func (c *forgetCmd) print(s *process.Process, r *report.Collection) error {
 	if c.JSON {
-		return writeJSON(s.out, r)
+		return command.WriteJSON(s.Out, r)
 	}
-	return r.WriteText(s.out, time.Local)
+	return r.WriteText(s.Out, time.Local)
 }

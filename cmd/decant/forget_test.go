@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
 
 // A piece of what was forgotten that stands somewhere else in the file, planted there by hand, is found and said.
 func TestForgetSaysWhatItCouldNotRemove(t *testing.T) {
-	for planted, want := range map[bool]int{false: exitDone, true: exitOther} {
+	for planted, want := range map[bool]int{false: exit.Done, true: exit.Failed} {
 		path := filepath.Join(t.TempDir(), "a.db")
 		db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 		if err != nil {
@@ -35,7 +37,7 @@ func TestForgetSaysWhatItCouldNotRemove(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out, messages bytes.Buffer
-		code := run([]string{"forget", "c1", "--yes", "--db", path}, &streams{out: &out, err: &messages, width: 80})
+		code := run(&process.Process{Args: []string{"forget", "c1", "--yes", "--db", path}, Out: &out, Err: &messages, Width: 80})
 		says := messages.String()
 		if code != want || strings.Contains(says, "none left") == planted || strings.Contains(says, "are still in "+path) != planted {
 			t.Errorf("planted %t: ended with %d, want %d: %s", planted, code, want, says)

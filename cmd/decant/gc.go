@@ -8,39 +8,42 @@ import (
 	"strings"
 	"time"
 
+	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/lookup"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 )
 
 type gcCmd struct {
-	Age    age      `default:"30d" help:"Delete conversations that have not changed for this long; 0d deletes all."`
-	NoAge  bool     `help:"Delete nothing because of its age alone."`
-	Size   byteSize `placeholder:"SIZE" help:"Maximum size of the database: 500MB, 2GB. Conversations that were unchanged longest go first."`
-	DryRun bool     `help:"Show what would be deleted; delete nothing."`
-	JSON   bool     `name:"json" help:"Print JSON."`
-	allFlag
-	dbFlag
+	Age    command.Age `default:"30d" help:"Delete conversations that have not changed for this long; 0d deletes all."`
+	NoAge  bool        `help:"Delete nothing because of its age alone."`
+	Size   byteSize    `placeholder:"SIZE" help:"Maximum size of the database: 500MB, 2GB. Conversations that were unchanged longest go first."`
+	DryRun bool        `help:"Show what would be deleted; delete nothing."`
+	JSON   bool        `name:"json" help:"Print JSON."`
+	command.AllFlag
+	command.DBFlag
 }
 
 // Run removes old conversations of one tenant or of all, with everything that only they hold. Pinned conversations
 // stay, and so do those that a fork begins with. If a client continues a removed conversation, it begins again.
-func (c *gcCmd) Run(s *streams) error {
+func (c *gcCmd) Run(s *process.Process) error {
 	p := store.Policy{Now: time.Now(), MaxAge: max(time.Duration(c.Age), 1), Size: int64(c.Size), DryRun: c.DryRun}
 	if c.NoAge {
 		p.MaxAge = 0
 		if c.Size == 0 {
-			return usageError{fmt.Errorf("nothing to delete by: give --size with --no-age")}
+			return exit.Usage(fmt.Errorf("nothing to delete by: give --size with --no-age"))
 		}
 	}
-	return c.with(func(ctx context.Context, db store.Store) error {
+	return c.With(s, func(ctx context.Context, db store.Store) error {
 		known, err := c.known(ctx, db)
 		if err != nil {
 			return err
 		}
 		p.Tenant, p.AllTenants = known.tenant, c.AllTenants
 		var done *store.Collected
-		err = s.working("removing", func() (err error) {
+		err = s.Working("removing", func() (err error) {
 			done, err = db.GC(ctx, p)
 			return err
 		})
@@ -48,25 +51,25 @@ func (c *gcCmd) Run(s *streams) error {
 			return err
 		}
 		if !c.DryRun {
-			if err := audited(ctx, db, c.act(p, done)); err != nil {
+			if err := command.Audited(ctx, db, c.act(s, p, done)); err != nil {
 				return err
 			}
 		}
 		r := lookup.Collection(done, known.conversations, c.DryRun)
 		if c.JSON {
-			return writeJSON(s.out, r)
+			return command.WriteJSON(s.Out, r)
 		}
-		return r.WriteText(s.out, time.Local)
+		return r.WriteText(s.Out, time.Local)
 	})
 }
 
 // act returns the record of a collection.
-func (c *gcCmd) act(p store.Policy, done *store.Collected) store.Act {
+func (c *gcCmd) act(s *process.Process, p store.Policy, done *store.Collected) store.Act {
 	detail := fmt.Sprintf("%s, %d bytes", report.Count(len(done.Conversations), "conversation"), done.Bytes)
 	if p.AllTenants {
-		return act("gc", "", "", "all tenants: "+detail)
+		return command.Act(s, "gc", "", "", "all tenants: "+detail)
 	}
-	return act("gc", p.Tenant, "", detail)
+	return command.Act(s, "gc", p.Tenant, "", detail)
 }
 
 // knownBefore are the conversations before a collection.
@@ -76,7 +79,7 @@ type knownBefore struct {
 }
 
 func (c *gcCmd) known(ctx context.Context, db store.Store) (k knownBefore, err error) {
-	tenants, err := c.Tenant.chosen(ctx, db, &c.allFlag)
+	tenants, err := c.Tenant.Chosen(ctx, db, &c.AllFlag)
 	if err != nil {
 		return k, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/notice"
+	"github.com/decantdev/decant/internal/process"
 )
 
 // hooks starts the hooks that a configuration asks for, nil when it asks for none.
@@ -24,9 +25,9 @@ func hooks(c *config.Config, out http.RoundTripper, log *slog.Logger) *notice.Ho
 }
 
 // linesFor returns where the lines of presets go: to standard error, unless a program reads the log there.
-func linesFor(c *config.Config, s *streams) io.Writer {
+func linesFor(c *config.Config, s *process.Process) io.Writer {
 	if c.LogFormat == "json" {
 		return nil
 	}
-	return s.err
+	return s.Err
 }

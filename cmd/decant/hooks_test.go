@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/testing/sandboxtest"
 )
 
@@ -62,7 +63,7 @@ func pouredAway(t *testing.T, content bool) told {
 	}
 	var log said
 	var lines bytes.Buffer
-	srv, err := newService(t.Context(), cfg, slog.New(slog.NewTextHandler(&log, nil)), nil)
+	srv, err := newService(t.Context(), new(process.Process), cfg, slog.New(slog.NewTextHandler(&log, nil)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,9 +7,13 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/policy"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
+	"github.com/decantdev/decant/internal/sessionfile"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
@@ -20,18 +24,18 @@ type inspectCmd struct {
 	From  string   `placeholder:"FORMAT" help:"Input format. Default: detected."`
 	JSON  bool     `name:"json" help:"Print JSON, one object per file."`
 	HTML  string   `name:"html" placeholder:"FILE" help:"Write an HTML page, which needs no network."`
-	catalogFlag
+	command.CatalogFlag
 }
 
 // Run inspects each file. If one cannot be read, the rest are shown all the same.
-func (c *inspectCmd) Run(s *streams) error {
-	catalog, err := c.models()
+func (c *inspectCmd) Run(s *process.Process) error {
+	catalog, err := c.Models(s)
 	if err != nil {
 		return err
 	}
 	for _, name := range c.Files {
-		if sameFile(c.HTML, name) {
-			return usageError{fmt.Errorf("%s is an input: name another file for the page", c.HTML)}
+		if s.SameFile(c.HTML, name) {
+			return exit.Usage(fmt.Errorf("%s is an input: name another file for the page", c.HTML))
 		}
 	}
 	var failed error
@@ -42,28 +46,28 @@ func (c *inspectCmd) Run(s *streams) error {
 			if len(c.Files) == 1 {
 				return err
 			}
-			s.warn(err)
-			failed = inputError{errSkipped}
+			s.Warn(err)
+			failed = exit.Input(errSkipped)
 			continue
 		}
 		all = append(all, in)
 		if i > 0 && !c.JSON {
-			s.blank()
+			s.Blank()
 		}
 		if err := c.print(s, in); err != nil {
 			return err
 		}
 	}
 	if c.HTML != "" && len(all) > 0 {
-		return errors.Join(failed, s.output(c.HTML, func(w io.Writer) error { return report.WriteInspections(w, all) }))
+		return errors.Join(failed, s.Output(c.HTML, func(w io.Writer) error { return report.WriteInspections(w, all) }))
 	}
 	return failed
 }
 
 // read reads and inspects a file.
-func (c *inspectCmd) read(s *streams, name string, catalog *token.Catalog) (in *report.Inspection, err error) {
-	err = s.working("inspecting "+name, func() error {
-		doc, err := s.document(name, c.From)
+func (c *inspectCmd) read(s *process.Process, name string, catalog *token.Catalog) (in *report.Inspection, err error) {
+	err = s.Working("inspecting "+name, func() error {
+		doc, err := sessionfile.Read(s, name, c.From)
 		if err == nil {
 			in = c.inspect(name, doc, catalog)
 		}
@@ -72,11 +76,11 @@ func (c *inspectCmd) read(s *streams, name string, catalog *token.Catalog) (in *
 	return in, err
 }
 
-func (c *inspectCmd) print(s *streams, in *report.Inspection) error {
+func (c *inspectCmd) print(s *process.Process, in *report.Inspection) error {
 	if c.JSON {
-		return writeJSON(s.out, in)
+		return command.WriteJSON(s.Out, in)
 	}
-	return in.WriteText(s.out, s.width)
+	return in.WriteText(s.Out, s.Width)
 }
 
 func (c *inspectCmd) inspect(name string, doc *wire.Document, catalog *token.Catalog) *report.Inspection {
@@ -100,3 +104,6 @@ func (c *inspectCmd) inspect(name string, doc *wire.Document, catalog *token.Cat
 	}
 	return in
 }
+
+// errSkipped says that some of several inputs could not be read. The reasons were printed before.
+var errSkipped = errors.New("some files were left out")

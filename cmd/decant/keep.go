@@ -6,23 +6,25 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/store"
 )
 
 type keepCmd struct {
 	Session string `arg:"" help:"Conversation: id or session, or the start of either, or \"last\"."`
 	Off     bool   `help:"Allow gc to delete it again."`
-	dbFlag
+	command.DBFlag
 }
 
 // Run protects a conversation from gc.
-func (c *keepCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db store.Store) error {
-		conv, err := c.find(ctx, db, c.Session)
+func (c *keepCmd) Run(s *process.Process) error {
+	return c.With(s, func(ctx context.Context, db store.Store) error {
+		conv, err := c.Find(ctx, db, c.Session)
 		if err != nil {
 			return err
 		}
-		e, err := c.engine(db, nil, 0, "")
+		e, err := c.Engine(s, db, nil, 0, "")
 		if err != nil {
 			return err
 		}
@@ -34,12 +36,12 @@ func (c *keepCmd) Run(s *streams) error {
 		if c.Off {
 			action, effect = "keep --off", "done; gc may delete the conversation"
 		}
-		err = apply(ctx, e, db, change, act(action, conv.Tenant, conv.ID, ""))
+		err = command.Apply(ctx, e, db, change, command.Act(s, action, conv.Tenant, conv.ID, ""))
 		if errors.Is(err, decant.ErrStale) {
 			return fmt.Errorf("%w: try again", err)
 		}
 		if err == nil {
-			fmt.Fprintln(s.err, effect)
+			fmt.Fprintln(s.Err, effect)
 		}
 		return err
 	})

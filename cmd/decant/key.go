@@ -9,8 +9,12 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/keyring"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
+	"github.com/decantdev/decant/internal/setup"
 	"github.com/decantdev/decant/store"
 )
 
@@ -24,32 +28,28 @@ type keyCmd struct {
 type keyFlags struct {
 	DB     string `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the gateway's."`
 	Config string `placeholder:"FILE" help:"YAML file with the gateway's settings (or DECANT_CONFIG)."`
-	keyFileFlag
+	command.KeyFileFlag
 }
 
 // of returns the same as flags of other commands.
-func (f *keyFlags) of() *dbFlag {
-	return &dbFlag{DB: f.DB, Config: f.Config, keyFileFlag: f.keyFileFlag}
+func (f *keyFlags) of() *command.DBFlag {
+	return &command.DBFlag{DB: f.DB, Config: f.Config, KeyFileFlag: f.KeyFileFlag}
 }
 
 // with runs do with the open database. With create it makes a database that does not exist.
-func (f *keyFlags) with(create bool, do func(context.Context, store.Store) error) error {
+func (f *keyFlags) with(s *process.Process, create bool, do func(context.Context, store.Store) error) error {
 	of := f.of()
 	if !create {
-		return of.with(do)
+		return of.With(s, do)
 	}
-	c, err := of.settings()
-	if err != nil {
-		return err
-	}
-	path, err := databasePath(c.DB)
+	c, err := of.Settings(s)
 	if err != nil {
 		return err
 	}
 	ctx := context.Background()
-	db, err := openStore(ctx, c, path)
-	if err != nil && !errors.As(err, new(usageError)) {
-		err = inputError{err}
+	db, err := setup.Open(ctx, c, c.DB)
+	if err != nil && exit.Code(err) != exit.BadUsage {
+		err = exit.Input(err)
 	}
 	if err != nil {
 		return err
@@ -58,64 +58,64 @@ func (f *keyFlags) with(create bool, do func(context.Context, store.Store) error
 }
 
 type keyAddCmd struct {
-	Tenant            string  `arg:"" help:"Tenant that the key admits."`
-	Note              string  `placeholder:"TEXT" help:"What the key is for."`
-	RequestsPerMinute amount  `placeholder:"N" help:"Maximum requests per minute."`
-	TokensPerMinute   amount  `placeholder:"N" help:"Maximum tokens per minute. Tokens read from the provider's cache do not count."`
-	TokensPerDay      amount  `placeholder:"N" help:"Maximum tokens of the tenant per day (UTC)."`
-	USDPerDay         dollars `name:"usd-per-day" placeholder:"N" help:"Maximum dollars of the tenant per day (UTC)."`
-	TokensPerMonth    amount  `placeholder:"N" help:"Maximum tokens of the tenant per month (UTC)."`
-	USDPerMonth       dollars `name:"usd-per-month" placeholder:"N" help:"Maximum dollars of the tenant per month (UTC)."`
-	Tokens            amount  `placeholder:"N" help:"Maximum tokens of the tenant in total."`
-	USD               dollars `name:"usd" placeholder:"N" help:"Maximum dollars of the tenant in total."`
+	Tenant            string         `arg:"" help:"Tenant that the key admits."`
+	Note              string         `placeholder:"TEXT" help:"What the key is for."`
+	RequestsPerMinute command.Amount `placeholder:"N" help:"Maximum requests per minute."`
+	TokensPerMinute   command.Amount `placeholder:"N" help:"Maximum tokens per minute. Tokens read from the provider's cache do not count."`
+	TokensPerDay      command.Amount `placeholder:"N" help:"Maximum tokens of the tenant per day (UTC)."`
+	USDPerDay         dollars        `name:"usd-per-day" placeholder:"N" help:"Maximum dollars of the tenant per day (UTC)."`
+	TokensPerMonth    command.Amount `placeholder:"N" help:"Maximum tokens of the tenant per month (UTC)."`
+	USDPerMonth       dollars        `name:"usd-per-month" placeholder:"N" help:"Maximum dollars of the tenant per month (UTC)."`
+	Tokens            command.Amount `placeholder:"N" help:"Maximum tokens of the tenant in total."`
+	USD               dollars        `name:"usd" placeholder:"N" help:"Maximum dollars of the tenant in total."`
 	keyFlags
 }
 
 // Run makes a key.
-func (c *keyAddCmd) Run(s *streams) error {
+func (c *keyAddCmd) Run(s *process.Process) error {
 	limits, err := c.limits()
 	if err != nil {
-		return usageError{err}
+		return exit.Usage(err)
 	}
 	for what, text := range map[string]string{"tenant": c.Tenant, "--note": c.Note} {
 		if err := printable(what, text); err != nil {
-			return usageError{err}
+			return exit.Usage(err)
 		}
 	}
 	if c.Tenant == "" {
-		return usageError{errors.New("tenant: the name must not be empty: that is the tenant of a gateway without keys")}
+		return exit.Usage(errors.New("tenant: the name must not be empty: that is the tenant of a gateway without keys"))
 	}
 	text, k := keyring.Make(c.Tenant)
 	k.Note, k.Limits, k.Created = c.Note, limits, time.Now()
-	return c.with(true, func(ctx context.Context, db store.Store) error {
+	return c.with(s, true, func(ctx context.Context, db store.Store) error {
 		before, err := db.TenantKeys(ctx)
 		if err == nil {
-			err = db.AddKey(ctx, k, act("key add", "", "", ""))
+			err = db.AddKey(ctx, k, command.Act(s, "key add", "", "", ""))
 		}
 		if err != nil {
 			return err
 		}
 		if len(before) == 0 {
-			fmt.Fprintln(s.err, "note: from now on, \"decant serve\" with this database requires a key with every request")
+			fmt.Fprintln(s.Err, "note: from now on, \"decant serve\" with this database requires a key with every request")
 		}
-		fmt.Fprintf(s.err, "key %s of tenant %s; clients send it as the header x-decant-key. It is not shown again:\n", k.ID, k.Tenant)
-		_, err = fmt.Fprintln(s.out, text)
+		fmt.Fprintf(s.Err, "key %s of tenant %s; clients send it as the header x-decant-key. It is not shown again:\n", k.ID, k.Tenant)
+		_, err = fmt.Fprintln(s.Out, text)
 		return err
 	})
 }
 
 // limits returns what the flags allow.
 func (c *keyAddCmd) limits() (store.Limits, error) {
-	for _, a := range []amount{c.RequestsPerMinute, c.TokensPerMinute, c.TokensPerDay, c.TokensPerMonth, c.Tokens} {
-		if a.given && a.tokens == 0 {
+	for _, a := range []command.Amount{c.RequestsPerMinute, c.TokensPerMinute, c.TokensPerDay, c.TokensPerMonth, c.Tokens} {
+		if a.Given && a.Tokens == 0 {
 			return store.Limits{}, errors.New("a limit is a number, not a share")
 		}
 	}
-	l := store.Limits{Requests: c.RequestsPerMinute.tokens, Tokens: c.TokensPerMinute.tokens}
+	l := store.Limits{Requests: c.RequestsPerMinute.Tokens, Tokens: c.TokensPerMinute.Tokens}
 	for _, a := range []store.Allowance{
-		{Per: "day", Tokens: c.TokensPerDay.tokens, USD: float64(c.USDPerDay)},
-		{Per: "month", Tokens: c.TokensPerMonth.tokens, USD: float64(c.USDPerMonth)},
-		{Per: "tenant", Tokens: c.Tokens.tokens, USD: float64(c.USD)},
+		{Per: "day", Tokens: c.TokensPerDay.Tokens, USD: float64(c.USDPerDay)},
+		{Per: "month", Tokens: c.TokensPerMonth.Tokens, USD: float64(c.USDPerMonth)},
+		{Per: "tenant", Tokens: c.Tokens.Tokens, USD: float64(c.USD)},
 	} {
 		if a.Tokens > 0 || a.USD > 0 {
 			l.Budgets = append(l.Budgets, a)
@@ -153,8 +153,8 @@ type keyListCmd struct {
 }
 
 // Run lists keys, without their secrets.
-func (c *keyListCmd) Run(s *streams) error {
-	return c.with(false, func(ctx context.Context, db store.Store) error {
+func (c *keyListCmd) Run(s *process.Process) error {
+	return c.with(s, false, func(ctx context.Context, db store.Store) error {
 		keys, err := db.TenantKeys(ctx)
 		if err != nil {
 			return err
@@ -166,9 +166,9 @@ func (c *keyListCmd) Run(s *streams) error {
 			}
 		}
 		if c.JSON {
-			return writeJSON(s.out, rows)
+			return command.WriteJSON(s.Out, rows)
 		}
-		return report.WriteKeys(s.out, rows, time.Local)
+		return report.WriteKeys(s.Out, rows, time.Local)
 	})
 }
 
@@ -199,17 +199,17 @@ type keyRevokeCmd struct {
 }
 
 // Run revokes keys.
-func (c *keyRevokeCmd) Run(s *streams) error {
-	return c.with(false, func(ctx context.Context, db store.Store) error {
+func (c *keyRevokeCmd) Run(s *process.Process) error {
+	return c.with(s, false, func(ctx context.Context, db store.Store) error {
 		for _, id := range c.ID {
-			err := db.RevokeKey(ctx, id, act("key revoke", "", "", ""))
+			err := db.RevokeKey(ctx, id, command.Act(s, "key revoke", "", "", ""))
 			if errors.Is(err, store.ErrNotFound) {
-				return inputError{fmt.Errorf("there is no key with this id: \"decant key list\" shows them")} // not quoted: what was typed may be a key
+				return exit.Input(fmt.Errorf("there is no key with this id: \"decant key list\" shows them")) // not quoted: what was typed may be a key
 			}
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(s.err, "key %s is revoked; a running gateway notices within seconds\n", id)
+			fmt.Fprintf(s.Err, "key %s is revoked; a running gateway notices within seconds\n", id)
 		}
 		return nil
 	})

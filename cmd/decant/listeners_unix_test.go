@@ -22,8 +22,8 @@ import (
 	"github.com/decantdev/decant/testing/testkit"
 )
 
-// A process is a gateway that runs as its users run it.
-type process struct {
+// A server is a gateway that runs as its users run it.
+type server struct {
 	t    *testing.T
 	dir  string
 	cmd  *exec.Cmd
@@ -35,9 +35,9 @@ type process struct {
 var attribute = regexp.MustCompile(`(\w+)=("[^"]*"|\S+)`)
 
 // start runs "decant serve" with settings in a file.
-func start(t *testing.T, settings string, args ...string) *process {
+func start(t *testing.T, settings string, args ...string) *server {
 	t.Helper()
-	p := &process{t: t, dir: t.TempDir(), log: make(chan string, 100_000), attr: map[string]string{}}
+	p := &server{t: t, dir: t.TempDir(), log: make(chan string, 100_000), attr: map[string]string{}}
 	p.configure(settings)
 	p.cmd = exec.Command("decant", append([]string{"serve", "--config", p.file("decant.yaml"), "--listen", "127.0.0.1:0"}, args...)...)
 	p.cmd.Env = append(os.Environ(), "DECANT_DB="+p.file("d.db"))
@@ -65,10 +65,10 @@ func start(t *testing.T, settings string, args ...string) *process {
 	return p
 }
 
-func (p *process) file(name string) string { return filepath.Join(p.dir, name) }
+func (p *server) file(name string) string { return filepath.Join(p.dir, name) }
 
 // configure writes the settings.
-func (p *process) configure(settings string) {
+func (p *server) configure(settings string) {
 	p.t.Helper()
 	if err := os.WriteFile(p.file("decant.yaml"), []byte(settings), 0o600); err != nil {
 		p.t.Fatal(err)
@@ -76,7 +76,7 @@ func (p *process) configure(settings string) {
 }
 
 // says waits for a line of the log that holds text, and returns it.
-func (p *process) says(text string) string {
+func (p *server) says(text string) string {
 	p.t.Helper()
 	for line := range p.log {
 		if strings.Contains(line, text) {
@@ -87,7 +87,7 @@ func (p *process) says(text string) string {
 	return ""
 }
 
-func (p *process) signal(s os.Signal) {
+func (p *server) signal(s os.Signal) {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(s); err != nil {
 		p.t.Fatal(err)
@@ -95,7 +95,7 @@ func (p *process) signal(s os.Signal) {
 }
 
 // decant runs another command on the gateway's database and returns what it prints.
-func (p *process) decant(args ...string) string {
+func (p *server) decant(args ...string) string {
 	p.t.Helper()
 	cmd := exec.Command("decant", args...)
 	cmd.Env, cmd.Stderr = append(os.Environ(), "DECANT_DB="+p.file("d.db")), &strings.Builder{}
@@ -107,7 +107,7 @@ func (p *process) decant(args ...string) string {
 }
 
 // request returns a request for a message with a key.
-func (p *process) request(key string) *http.Request {
+func (p *server) request(key string) *http.Request {
 	p.t.Helper()
 	const hello = `{"model":"claude-sonnet-4-5","max_tokens":100,"messages":[{"role":"user","content":"Hello."}]}`
 	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.base+"/v1/messages", strings.NewReader(hello))
@@ -119,7 +119,7 @@ func (p *process) request(key string) *http.Request {
 }
 
 // ask sends a request for a message with a key, and returns the status and whose certificate it saw.
-func (p *process) ask(key string) (status int, serial int64) {
+func (p *server) ask(key string) (status int, serial int64) {
 	p.t.Helper()
 	// Each request has a connection of its own, and with it a handshake.
 	tr := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true, VerifyConnection: func(s tls.ConnectionState) error {
@@ -135,7 +135,7 @@ func (p *process) ask(key string) (status int, serial int64) {
 }
 
 // becomes waits until a key has a status. It asks over and over, so over one connection.
-func (p *process) becomes(key string, want int) {
+func (p *server) becomes(key string, want int) {
 	p.t.Helper()
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	defer client.CloseIdleConnections()
@@ -150,7 +150,7 @@ func (p *process) becomes(key string, want int) {
 	})
 }
 
-func (p *process) has(when, key string, want int) {
+func (p *server) has(when, key string, want int) {
 	p.t.Helper()
 	if got, _ := p.ask(key); got != want {
 		p.t.Errorf("%s: status %d, want %d", when, got, want)
@@ -224,7 +224,7 @@ func TestKeysAndCertificatesOfARunningGateway(t *testing.T) {
 }
 
 // metrics checks what the listener of metrics shows.
-func (p *process) metrics() {
+func (p *server) metrics() {
 	p.t.Helper()
 	res, err := http.Get("http://" + p.attr["metrics"] + "/metrics")
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/apps/notebook"
 	"github.com/decantdev/decant/apps/notebook/mcpserver"
+	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
 )
@@ -17,27 +20,27 @@ import (
 type mcpCmd struct {
 	Write   bool   `help:"Also offer tools that write: observe, confirm, remember, forget and pour."`
 	Project string `placeholder:"DIR" help:"Serve the rules and memories of the project in this folder. Default: the working directory."`
-	catalogFlag
-	dbFlag
+	command.CatalogFlag
+	command.DBFlag
 }
 
 // Run serves until standard input ends.
-func (c *mcpCmd) Run(s *streams) error {
-	scope, err := projectScope(c.Project)
+func (c *mcpCmd) Run(s *process.Process) error {
+	scope, err := projectScope(s, c.Project)
 	if err != nil {
 		return err
 	}
-	own, err := notebook.ScopeOf(c.Project)
+	own, err := notebook.ScopeOf(s.Path(cmp.Or(c.Project, ".")))
 	if err != nil {
 		return err
 	}
-	o := opener{flags: &c.dbFlag}
+	o := opener{process: s, flags: &c.DBFlag}
 	server := mcpserver.New(mcpserver.Options{
 		Open:  func(ctx context.Context) (mcpserver.Store, string, error) { return o.open(ctx) },
-		Scope: scope, Notebook: own, Read: []memory.Scope{own, scope, {Level: memory.User}}, Write: c.Write, Version: versionOf(buildInfo()),
+		Scope: scope, Notebook: own, Read: []memory.Scope{own, scope, {Level: memory.User}}, Write: c.Write, Version: s.Version,
 		Pour: func(ctx context.Context, k store.Key, focus string) (string, error) { return c.pour(ctx, &o, k, focus) },
 	})
-	err = server.Run(context.Background(), mcpserver.Stdio(s.in, s.out))
+	err = server.Run(context.Background(), mcpserver.Stdio(s.In, s.Out))
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
@@ -45,17 +48,18 @@ func (c *mcpCmd) Run(s *streams) error {
 }
 
 // projectScope returns the scope of a project's memories. An empty folder is the working directory.
-func projectScope(dir string) (memory.Scope, error) {
-	root, err := rootOf(dir)
+func projectScope(s *process.Process, dir string) (memory.Scope, error) {
+	root, err := rootOf(s, dir)
 	return memory.Scope{Level: memory.Project, Name: root}, err
 }
 
 // An opener opens the database on first use, so that a server can start before the database exists.
 type opener struct {
-	flags  *dbFlag
-	mu     sync.Mutex
-	db     store.Store
-	tenant string
+	process *process.Process
+	flags   *command.DBFlag
+	mu      sync.Mutex
+	db      store.Store
+	tenant  string
 }
 
 // open returns the database and the tenant.
@@ -65,11 +69,11 @@ func (o *opener) open(ctx context.Context) (store.Store, string, error) {
 	if o.db != nil {
 		return o.db, o.tenant, nil
 	}
-	db, err := o.flags.open(ctx)
+	db, err := o.flags.Open(ctx, o.process)
 	if err != nil {
 		return nil, "", err
 	}
-	tenant, err := o.flags.Tenant.one(ctx, db)
+	tenant, err := o.flags.Tenant.One(ctx, db)
 	if err != nil {
 		return nil, "", errors.Join(err, db.Close())
 	}
@@ -92,11 +96,11 @@ func (c *mcpCmd) pour(ctx context.Context, o *opener, k store.Key, focus string)
 	if err != nil {
 		return "", err
 	}
-	catalog, err := c.models()
+	catalog, err := c.Models(o.process)
 	if err != nil {
 		return "", err
 	}
-	e, err := c.engine(db, catalog, 0, "")
+	e, err := c.Engine(o.process, db, catalog, 0, "")
 	if err != nil {
 		return "", err
 	}
@@ -107,8 +111,8 @@ func (c *mcpCmd) pour(ctx context.Context, o *opener, k store.Key, focus string)
 	case err != nil:
 		return "", err
 	}
-	if err := apply(ctx, e, db, change, changed("pour", k, change)); err != nil {
+	if err := command.Apply(ctx, e, db, change, command.Changed(o.process, "pour", k, change)); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("Poured conversation %s: %d -> %d tokens of messages. %s.", k.ID, change.Plan.Before.Messages, change.Plan.After.Messages, takesEffect), nil
+	return fmt.Sprintf("Poured conversation %s: %d -> %d tokens of messages. %s.", k.ID, change.Plan.Before.Messages, change.Plan.After.Messages, command.TakesEffect), nil
 }

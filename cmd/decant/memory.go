@@ -11,7 +11,10 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/lookup"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
@@ -33,13 +36,13 @@ type memoryListCmd struct {
 	Archived bool     `help:"Include archived memories."`
 	Limit    int      `default:"100" help:"List at most this many."`
 	JSON     bool     `name:"json" help:"Print JSON."`
-	allFlag
-	dbFlag
+	command.AllFlag
+	command.DBFlag
 }
 
 // Run lists memories.
-func (c *memoryListCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db store.Store) error {
+func (c *memoryListCmd) Run(s *process.Process) error {
+	return c.With(s, func(ctx context.Context, db store.Store) error {
 		found, err := c.found(ctx, db)
 		if err != nil {
 			return err
@@ -51,15 +54,15 @@ func (c *memoryListCmd) Run(s *streams) error {
 			}
 		}
 		if c.JSON {
-			return writeJSON(s.out, rows)
+			return command.WriteJSON(s.Out, rows)
 		}
-		return report.WriteMemories(s.out, rows, time.Local)
+		return report.WriteMemories(s.Out, rows, time.Local)
 	})
 }
 
 // found returns the memories that the flags select, of any kind.
 func (c *memoryListCmd) found(ctx context.Context, db store.Store) ([]lookup.Memory, error) {
-	tenants, err := c.Tenant.chosen(ctx, db, &c.allFlag)
+	tenants, err := c.Tenant.Chosen(ctx, db, &c.AllFlag)
 	if err != nil {
 		return nil, err
 	}
@@ -68,10 +71,10 @@ func (c *memoryListCmd) found(ctx context.Context, db store.Store) ([]lookup.Mem
 		q.Scopes = []memory.Scope{{Level: memory.Project, Name: c.Project}}
 	}
 	if c.Session != "" && c.AllTenants {
-		return nil, usageError{errors.New("--session and --all-tenants exclude each other")}
+		return nil, exit.Usage(errors.New("--session and --all-tenants exclude each other"))
 	}
 	if c.Session != "" {
-		conv, err := c.find(ctx, db, c.Session)
+		conv, err := c.Find(ctx, db, c.Session)
 		if err != nil {
 			return nil, err
 		}
@@ -83,36 +86,36 @@ func (c *memoryListCmd) found(ctx context.Context, db store.Store) ([]lookup.Mem
 type memoryShowCmd struct {
 	ID   string `arg:"" help:"Id of the memory, or the beginning of it."`
 	JSON bool   `name:"json" help:"Print JSON."`
-	dbFlag
+	command.DBFlag
 }
 
 // Run prints a memory.
-func (c *memoryShowCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db store.Store) error {
-		tenant, items, err := remembered(ctx, db, &c.dbFlag, c.ID)
+func (c *memoryShowCmd) Run(s *process.Process) error {
+	return c.With(s, func(ctx context.Context, db store.Store) error {
+		tenant, items, err := remembered(ctx, db, &c.DBFlag, c.ID)
 		if err != nil {
 			return err
 		}
 		row := lookup.MemoryRow(&lookup.Memory{Tenant: tenant, Item: items[0]})
 		if c.JSON {
-			return writeJSON(s.out, row)
+			return command.WriteJSON(s.Out, row)
 		}
-		return row.WriteText(s.out, time.Local)
+		return row.WriteText(s.Out, time.Local)
 	})
 }
 
 // remembered returns the items with the given ids or beginnings of ids, and their tenant.
-func remembered(ctx context.Context, db store.Store, f *dbFlag, names ...string) (tenant string, items []memory.Item, err error) {
-	if tenant, err = f.Tenant.one(ctx, db); err != nil {
+func remembered(ctx context.Context, db store.Store, f *command.DBFlag, names ...string) (tenant string, items []memory.Item, err error) {
+	if tenant, err = f.Tenant.One(ctx, db); err != nil {
 		return "", nil, err
 	}
 	for _, name := range names {
 		it, err := lookup.OneMemory(ctx, db, tenant, name)
 		if errors.Is(err, store.ErrNotFound) {
-			return "", nil, inputError{fmt.Errorf("no memory %q: \"decant memory list --archived\" lists them", name)}
+			return "", nil, exit.Input(fmt.Errorf("no memory %q: \"decant memory list --archived\" lists them", name))
 		}
 		if err != nil {
-			return "", nil, inputError{err}
+			return "", nil, exit.Input(err)
 		}
 		items = append(items, *it)
 	}
@@ -123,13 +126,13 @@ type memoryForgetCmd struct {
 	ID     []string `arg:"" help:"Ids of the memories, or the beginnings of them."`
 	Yes    bool     `short:"y" help:"Do not ask for confirmation."`
 	DryRun bool     `help:"Show what would be deleted; delete nothing."`
-	dbFlag
+	command.DBFlag
 }
 
 // Run deletes memories, and their texts from the files of the database. Their conversations stay.
-func (c *memoryForgetCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db store.Store) error {
-		tenant, items, err := remembered(ctx, db, &c.dbFlag, c.ID...)
+func (c *memoryForgetCmd) Run(s *process.Process) error {
+	return c.With(s, func(ctx context.Context, db store.Store) error {
+		tenant, items, err := remembered(ctx, db, &c.DBFlag, c.ID...)
 		if err != nil {
 			return err
 		}
@@ -140,7 +143,7 @@ func (c *memoryForgetCmd) Run(s *streams) error {
 		}
 		for i := range items {
 			f.Memories = append(f.Memories, items[i].ID)
-			fmt.Fprintf(s.out, "%s %s: %s\n", verb, items[i].ID, report.Visible(items[i].Text))
+			fmt.Fprintf(s.Out, "%s %s: %s\n", verb, items[i].ID, report.Visible(items[i].Text))
 		}
 		if c.DryRun {
 			return nil
@@ -153,28 +156,28 @@ func (c *memoryForgetCmd) Run(s *streams) error {
 }
 
 // forget deletes, and reports what a search for the deleted texts found.
-func (c *memoryForgetCmd) forget(ctx context.Context, s *streams, db store.Store, f store.Forgetting) error {
+func (c *memoryForgetCmd) forget(ctx context.Context, s *process.Process, db store.Store, f store.Forgetting) error {
 	var done *store.Collected
-	err := s.working("forgetting", func() (err error) {
+	err := s.Working("forgetting", func() (err error) {
 		done, err = db.Forget(ctx, f)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	a := act("memory forget", f.Tenant, strings.Join(f.Memories, " "), report.Count(done.Memories, "item"))
-	return errors.Join(audited(ctx, db, a), proven(s, done.Proof))
+	a := command.Act(s, "memory forget", f.Tenant, strings.Join(f.Memories, " "), report.Count(done.Memories, "item"))
+	return errors.Join(command.Audited(ctx, db, a), proven(s, done.Proof))
 }
 
 type memoryRestoreCmd struct {
 	ID []string `arg:"" help:"Ids of the memories, or the beginnings of them."`
-	dbFlag
+	command.DBFlag
 }
 
 // Run restores archived memories.
-func (c *memoryRestoreCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db store.Store) error {
-		tenant, items, err := remembered(ctx, db, &c.dbFlag, c.ID...)
+func (c *memoryRestoreCmd) Run(s *process.Process) error {
+	return c.With(s, func(ctx context.Context, db store.Store) error {
+		tenant, items, err := remembered(ctx, db, &c.DBFlag, c.ID...)
 		if err != nil {
 			return err
 		}
@@ -182,16 +185,16 @@ func (c *memoryRestoreCmd) Run(s *streams) error {
 		for i := range items {
 			it := &items[i]
 			if _, err := memory.Restore(*it, now); err != nil {
-				return inputError{err}
+				return exit.Input(err)
 			}
 			restore := memory.Update(it.ID, func(it memory.Item) (memory.Item, error) { return memory.Restore(it, now) })
 			if err := db.Revise(ctx, tenant, it.Scope, restore); err != nil {
 				return err
 			}
-			if err := audited(ctx, db, act("memory restore", tenant, it.ID, "")); err != nil {
+			if err := command.Audited(ctx, db, command.Act(s, "memory restore", tenant, it.ID, "")); err != nil {
 				return err
 			}
-			fmt.Fprintf(s.err, "%s is active again\n", it.ID)
+			fmt.Fprintf(s.Err, "%s is active again\n", it.ID)
 		}
 		return nil
 	})
@@ -199,14 +202,14 @@ func (c *memoryRestoreCmd) Run(s *streams) error {
 
 type memoryExportCmd struct {
 	Output string `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
-	allFlag
-	dbFlag
+	command.AllFlag
+	command.DBFlag
 }
 
 // Run writes all memories, archived ones too.
-func (c *memoryExportCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db store.Store) error {
-		tenants, err := c.Tenant.chosen(ctx, db, &c.allFlag)
+func (c *memoryExportCmd) Run(s *process.Process) error {
+	return c.With(s, func(ctx context.Context, db store.Store) error {
+		tenants, err := c.Tenant.Chosen(ctx, db, &c.AllFlag)
 		if err != nil {
 			return err
 		}
@@ -214,7 +217,7 @@ func (c *memoryExportCmd) Run(s *streams) error {
 		if err != nil {
 			return err
 		}
-		return s.output(c.Output, func(w io.Writer) error {
+		return s.Output(c.Output, func(w io.Writer) error {
 			for i := range all {
 				line, err := json.Marshal(&all[i], json.Deterministic(true), jsontext.EscapeForHTML(false))
 				if err != nil {

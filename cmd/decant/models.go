@@ -2,45 +2,22 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
+	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/token"
 )
 
-// catalogFlag is the flag with which every command that counts tokens takes the user's models.
-type catalogFlag struct {
-	Catalog string `placeholder:"FILE" env:"DECANT_CATALOG" help:"JSON file with models to add or replace (or DECANT_CATALOG)."`
-}
-
-// models returns the catalogue.
-func (f *catalogFlag) models() (*token.Catalog, error) {
-	c, err := token.Builtin()
-	if err != nil || f.Catalog == "" {
-		return c, err
-	}
-	src, err := os.ReadFile(f.Catalog)
-	if err != nil {
-		return nil, inputError{err}
-	}
-	if c, err = c.Add(src); err != nil {
-		return nil, inputError{fmt.Errorf("%s: %w", f.Catalog, err)}
-	}
-	return c, nil
-}
-
 type modelsCmd struct {
-	catalogFlag
+	command.CatalogFlag
 	JSON bool `name:"json" help:"Print JSON."`
 }
 
 // Run lists the catalogue.
-func (c *modelsCmd) Run(s *streams) error {
-	catalog, err := c.models()
+func (c *modelsCmd) Run(s *process.Process) error {
+	catalog, err := c.Models(s)
 	if err != nil {
 		return err
 	}
@@ -50,16 +27,16 @@ func (c *modelsCmd) Run(s *streams) error {
 		for i := range models {
 			rows[i] = rowOf(&models[i])
 		}
-		return writeJSON(s.out, rows)
+		return command.WriteJSON(s.Out, rows)
 	}
 	rows := [][]string{{"model", "provider", "window", "output", "input", "cached", "write", "answer", "retires"}}
 	for i := range models {
 		rows = append(rows, cells(&models[i]))
 	}
-	if err := report.WriteTable(s.out, rows, "fLrRrRRrL"); err != nil {
+	if err := report.WriteTable(s.Out, rows, "fLrRrRRrL"); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.out, "\nwindow and output: tokens; ~ where the window is assumed\ninput, cached, write, answer: dollars for a million tokens,\n"+
+	_, err = fmt.Fprintf(s.Out, "\nwindow and output: tokens; ~ where the window is assumed\ninput, cached, write, answer: dollars for a million tokens,\n"+
 		"today; read from the cache, written to it; ? is not known\nretires: the day on which requests are refused, as far as\nit was announced on %s\n", catalog.AsOf().Format(time.DateOnly))
 	return err
 }
@@ -135,14 +112,4 @@ func rate(r token.Rate) string {
 		return "?"
 	}
 	return fmt.Sprint(r.USD)
-}
-
-// writeJSON writes v as indented JSON with a newline at its end.
-func writeJSON(w interface{ Write([]byte) (int, error) }, v any) error {
-	// What a client has sent may not be UTF-8.
-	err := json.MarshalWrite(w, v, jsontext.Multiline(true), jsontext.WithIndent("  "), json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
-	if err == nil {
-		_, err = w.Write([]byte{'\n'})
-	}
-	return err
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decantdev/decant/apps/chat/chatcmd"
 	"github.com/decantdev/decant/internal/summarize"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/token"
@@ -26,7 +27,7 @@ func TestDefaultsDoNotRetire(t *testing.T) {
 			t.Errorf("%s: %s", where, m.Retirement(catalog.AsOf()))
 		}
 	}
-	lives("the default of chat and triage", defaultModel)
+	lives("the default of chat and triage", chatcmd.DefaultModel)
 	lives("what a stand-in plays", playedModel)
 	for _, maker := range []token.Provider{token.Anthropic, token.OpenAI, token.Google} {
 		lives("the model that writes records", summarize.Cheapest(catalog, catalog.AsOf())(token.Model{Provider: maker}, ""))

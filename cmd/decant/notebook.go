@@ -12,7 +12,11 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/apps/notebook"
+	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
+	"github.com/decantdev/decant/internal/setup"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
 )
@@ -43,57 +47,53 @@ type notebookFlag struct {
 	Dir    string `default:"." placeholder:"DIR" help:"A folder in the repository (${default})."`
 	DryRun bool   `help:"Print how the files would change, and change nothing."`
 	JSON   bool   `name:"json" help:"Print JSON."`
-	dbFlag
+	command.DBFlag
 }
 
 // book runs do with the notebook.
-func (f *notebookFlag) book(do func(context.Context, *notebook.Book) error) error {
-	return f.bookIn(func(ctx context.Context, b *notebook.Book, _ store.Store, _ string) error { return do(ctx, b) })
+func (f *notebookFlag) book(s *process.Process, do func(context.Context, *notebook.Book) error) error {
+	return f.bookIn(s, func(ctx context.Context, b *notebook.Book, _ store.Store, _ string) error { return do(ctx, b) })
 }
 
 // bookIn runs do with the notebook, its database and its tenant.
-func (f *notebookFlag) bookIn(do func(context.Context, *notebook.Book, store.Store, string) error) (err error) {
+func (f *notebookFlag) bookIn(s *process.Process, do func(context.Context, *notebook.Book, store.Store, string) error) (err error) {
 	ctx := context.Background()
-	c, err := f.settings()
+	c, err := f.Settings(s)
 	if err != nil {
 		return err
 	}
-	path, err := databasePath(c.DB)
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(path), 0o700)
-	}
-	if err != nil {
+	if err := os.MkdirAll(filepath.Dir(c.DB), 0o700); err != nil {
 		return err
 	}
-	db, err := openStore(ctx, c, path)
+	db, err := setup.Open(ctx, c, c.DB)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	tenant, err := f.Tenant.one(ctx, db)
+	tenant, err := f.Tenant.One(ctx, db)
 	if err != nil {
 		return err
 	}
-	b, err := notebook.Open(notebook.Options{Memories: db, Tenant: tenant, Root: f.Dir, DryRun: f.DryRun})
+	b, err := notebook.Open(notebook.Options{Memories: db, Tenant: tenant, Root: s.Path(f.Dir), DryRun: f.DryRun})
 	if err != nil {
-		return inputError{err}
+		return exit.Input(err)
 	}
 	err = do(ctx, b, db, tenant)
 	if errors.Is(err, notebook.ErrNotFound) || errors.Is(err, notebook.ErrMayNot) || errors.Is(err, notebook.ErrOff) {
-		err = inputError{err}
+		err = exit.Input(err)
 	}
 	return err
 }
 
 // item runs a command on one record and prints the result.
-func (f *notebookFlag) item(s *streams, do func(context.Context, *notebook.Book) (memory.Item, error)) error {
+func (f *notebookFlag) item(s *process.Process, do func(context.Context, *notebook.Book) (memory.Item, error)) error {
 	return f.changing(s, func(ctx context.Context, b *notebook.Book) (func() error, error) {
 		it, err := do(ctx, b)
 		return func() error {
 			if f.JSON {
-				return writeJSON(s.out, it)
+				return command.WriteJSON(s.Out, it)
 			}
-			_, err := fmt.Fprintf(s.out, "%s %s: %s\n", it.ID, it.Kind, report.Visible(it.Text))
+			_, err := fmt.Fprintf(s.Out, "%s %s: %s\n", it.ID, it.Kind, report.Visible(it.Text))
 			return err
 		}, err
 	})
@@ -101,8 +101,8 @@ func (f *notebookFlag) item(s *streams, do func(context.Context, *notebook.Book)
 
 // changing reads the edited files, runs do and calls the function that do returns, which prints the result.
 // With --dry-run it prints how the files would change instead.
-func (f *notebookFlag) changing(s *streams, do func(context.Context, *notebook.Book) (func() error, error)) error {
-	return f.book(func(ctx context.Context, b *notebook.Book) error {
+func (f *notebookFlag) changing(s *process.Process, do func(context.Context, *notebook.Book) (func() error, error)) error {
+	return f.book(s, func(ctx context.Context, b *notebook.Book) error {
 		before, err := f.files(ctx, s, b)
 		if err != nil {
 			return err
@@ -120,13 +120,13 @@ func (f *notebookFlag) changing(s *streams, do func(context.Context, *notebook.B
 
 // files reads what people have edited in the files and reports it. With --dry-run it returns the files as
 // they are now.
-func (f *notebookFlag) files(ctx context.Context, s *streams, b *notebook.Book) (map[string]string, error) {
+func (f *notebookFlag) files(ctx context.Context, s *process.Process, b *notebook.Book) (map[string]string, error) {
 	r, err := b.Sync(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, l := range r.Read {
-		s.note("read %s", l)
+		s.Note("read %s", l)
 	}
 	if len(r.Read) > 0 {
 		if err := printChanges(s, r.Changes); err != nil {
@@ -140,7 +140,7 @@ func (f *notebookFlag) files(ctx context.Context, s *streams, b *notebook.Book) 
 }
 
 // diff prints how the files would change.
-func (f *notebookFlag) diff(ctx context.Context, s *streams, b *notebook.Book, before map[string]string) error {
+func (f *notebookFlag) diff(ctx context.Context, s *process.Process, b *notebook.Book, before map[string]string) error {
 	after, err := b.Render(ctx)
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func (f *notebookFlag) diff(ctx context.Context, s *streams, b *notebook.Book, b
 }
 
 // printChanges prints changes of files as unified diffs.
-func printChanges(s *streams, changes []notebook.Change) error {
+func printChanges(s *process.Process, changes []notebook.Change) error {
 	byName := func(a, b notebook.Change) int { return cmp.Compare(a.Name, b.Name) }
 	changes = slices.SortedFunc(slices.Values(changes), byName)
 	for _, c := range changes {
@@ -161,7 +161,7 @@ func printChanges(s *streams, changes []notebook.Change) error {
 			continue
 		}
 		was, is := report.Text{Name: "a/" + c.Name, Text: c.Before}, report.Text{Name: "b/" + c.Name, Text: c.After}
-		if err := report.WriteDiff(s.out, was, is, s.colour); err != nil {
+		if err := report.WriteDiff(s.Out, was, is, s.Colour); err != nil {
 			return err
 		}
 	}
@@ -169,21 +169,21 @@ func printChanges(s *streams, changes []notebook.Change) error {
 }
 
 type notebookInitCmd struct {
-	Backfill age `placeholder:"AGE" help:"Read the sessions that agents recorded in this repository in the last 30d, 12h, ... and show candidates for rules."`
+	Backfill command.Age `placeholder:"AGE" help:"Read the sessions that agents recorded in this repository in the last 30d, 12h, ... and show candidates for rules."`
 	notebookFlag
 }
 
 // Run makes the notebook's folder.
-func (c *notebookInitCmd) Run(s *streams) error {
-	return c.book(func(ctx context.Context, b *notebook.Book) error {
+func (c *notebookInitCmd) Run(s *process.Process) error {
+	return c.book(s, func(ctx context.Context, b *notebook.Book) error {
 		found, err := b.Unwritten()
 		if err != nil {
-			return inputError{err}
+			return exit.Input(err)
 		}
 		if len(found) > 0 && !c.DryRun {
-			s.note("%s already has %s: --dry-run shows what would change", b.Dir(), strings.Join(found, ", "))
-			if !s.asks() || !s.confirm("Take the files over?") {
-				return usageError{errors.New("nothing was changed")}
+			s.Note("%s already has %s: --dry-run shows what would change", b.Dir(), strings.Join(found, ", "))
+			if !s.Asks() || !s.Confirm("Take the files over?") {
+				return exit.Usage(errors.New("nothing was changed"))
 			}
 		}
 		r, err := b.Init(ctx)
@@ -202,7 +202,7 @@ func (c *notebookInitCmd) Run(s *streams) error {
 		c.notes(s, b.Settings())
 		const cron = "The notebook's files are in %s.\nScans run when a session begins. To let cron run them:\n\n" +
 			"  0 0 * * 0  cd %s && decant notebook scan\n  0 0 1 * *  cd %[2]s && decant notebook scan\n"
-		_, err = fmt.Fprintf(s.out, cron, b.Dir(), quoteShell(b.Root()))
+		_, err = fmt.Fprintf(s.Out, cron, b.Dir(), quoteShell(b.Root()))
 		return err
 	})
 }
@@ -214,13 +214,13 @@ func quoteShell(path string) string { return "'" + strings.ReplaceAll(path, "'",
 const mostShown = 20
 
 // backfill learns from recorded sessions and prints the candidates for rules.
-func (c *notebookInitCmd) backfill(ctx context.Context, s *streams, b *notebook.Book) error {
-	l, err := learn(ctx, s, b, nil, c.Backfill.since(time.Now()))
+func (c *notebookInitCmd) backfill(ctx context.Context, s *process.Process, b *notebook.Book) error {
+	l, err := learn(ctx, s, b, nil, c.Backfill.Since(time.Now()))
 	if err != nil {
 		return err
 	}
 	if l.Sessions == 0 {
-		s.note("Claude Code, Codex and pi recorded no session in %s in that time", b.Root())
+		s.Note("Claude Code, Codex and pi recorded no session in %s in that time", b.Root())
 		return nil
 	}
 	if err := writeLearned(s, l); err != nil {
@@ -230,33 +230,33 @@ func (c *notebookInitCmd) backfill(ctx context.Context, s *streams, b *notebook.
 	if err != nil || len(offered) == 0 {
 		return err
 	}
-	s.blank()
+	s.Blank()
 	for _, r := range offered[:min(len(offered), mostShown)] {
 		writeOffer(s, r)
 	}
-	_, err = fmt.Fprintf(s.out, "\n%s to decide on: decant notebook review\n\n", report.Count(len(offered), "observation"))
+	_, err = fmt.Fprintf(s.Out, "\n%s to decide on: decant notebook review\n\n", report.Count(len(offered), "observation"))
 	return err
 }
 
 type notebookOnCmd struct{ notebookFlag }
 
 // Run switches the notebook on.
-func (c *notebookOnCmd) Run(*streams) error {
-	return c.book(func(ctx context.Context, b *notebook.Book) error { return b.Switch(ctx, true) })
+func (c *notebookOnCmd) Run(s *process.Process) error {
+	return c.book(s, func(ctx context.Context, b *notebook.Book) error { return b.Switch(ctx, true) })
 }
 
 type notebookOffCmd struct{ notebookFlag }
 
 // Run switches the notebook off.
-func (c *notebookOffCmd) Run(*streams) error {
-	return c.book(func(ctx context.Context, b *notebook.Book) error { return b.Switch(ctx, false) })
+func (c *notebookOffCmd) Run(s *process.Process) error {
+	return c.book(s, func(ctx context.Context, b *notebook.Book) error { return b.Switch(ctx, false) })
 }
 
 type notebookStatusCmd struct{ notebookFlag }
 
 // Run prints the state of the notebook.
-func (c *notebookStatusCmd) Run(s *streams) error {
-	return c.book(func(ctx context.Context, b *notebook.Book) error {
+func (c *notebookStatusCmd) Run(s *process.Process) error {
+	return c.book(s, func(ctx context.Context, b *notebook.Book) error {
 		st, err := b.State(ctx)
 		if err != nil {
 			return err
@@ -267,7 +267,7 @@ func (c *notebookStatusCmd) Run(s *streams) error {
 		}
 		st.Trees = nil
 		if c.JSON {
-			return writeJSON(s.out, st)
+			return command.WriteJSON(s.Out, st)
 		}
 		c.notes(s, b.Settings())
 		on := "on"
@@ -275,9 +275,9 @@ func (c *notebookStatusCmd) Run(s *streams) error {
 			on = "off"
 		}
 		day := func(t time.Time) string { return t.Local().Format(time.DateOnly) }
-		fmt.Fprintf(s.out, "folder        %s\nnotebook      %s\nsessions      %d\n", b.Dir(), on, st.Sessions)
-		fmt.Fprintf(s.out, "to review     %d (decant notebook review)\n", len(offered))
-		_, err = fmt.Fprintf(s.out, "last weekly   %s\nlast monthly  %s\n", day(st.Weekly), day(st.Monthly))
+		fmt.Fprintf(s.Out, "folder        %s\nnotebook      %s\nsessions      %d\n", b.Dir(), on, st.Sessions)
+		fmt.Fprintf(s.Out, "to review     %d (decant notebook review)\n", len(offered))
+		_, err = fmt.Fprintf(s.Out, "last weekly   %s\nlast monthly  %s\n", day(st.Weekly), day(st.Monthly))
 		return err
 	})
 }

@@ -12,19 +12,20 @@ import (
 	"testing"
 
 	"github.com/creack/pty"
+
+	"github.com/decantdev/decant/internal/process"
 )
 
 // At a terminal review asks about each observation; without one it asks nothing and changes nothing.
 func TestNotebookReview(t *testing.T) {
 	dir := t.TempDir()
-	t.Setenv("HOME", dir)
-	t.Setenv("XDG_CONFIG_HOME", "")
 	common := []string{"--dir", dir, "--db", filepath.Join(dir, "d.db")}
 	notebook := func(in io.Reader, terminal bool, args ...string) string {
 		t.Helper()
 		var out bytes.Buffer
-		s := &streams{in: in, out: &out, err: &out, width: 80, terminal: terminal}
-		if code := run(append(append([]string{"notebook"}, args...), common...), s); code != 0 {
+		all := append(append([]string{"notebook"}, args...), common...)
+		s := &process.Process{Args: all, Environ: []string{"HOME=" + dir}, In: in, Out: &out, Err: &out, Width: 80, Terminal: terminal}
+		if code := run(s); code != 0 {
 			t.Fatalf("%v: code %d\n%s", args, code, out.String())
 		}
 		return out.String()

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/apps/notebook"
+	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
 )
@@ -20,30 +22,30 @@ type notebookOpeningCmd struct {
 }
 
 // Run prints what the notebook tells a session.
-func (c *notebookOpeningCmd) Run(s *streams) error {
-	return c.book(func(ctx context.Context, b *notebook.Book) error {
+func (c *notebookOpeningCmd) Run(s *process.Process) error {
+	return c.book(s, func(ctx context.Context, b *notebook.Book) error {
 		text, err := b.Opening(ctx, c.Tokens)
-		return errors.Join(err, s.say(text))
+		return errors.Join(err, s.Say(text))
 	})
 }
 
 type notebookHookCmd struct {
 	Event  string `arg:"" help:"The event: SessionStart, PreCompact, TaskCompleted or SessionEnd."`
 	Tokens int    `default:"1500" help:"Token limit of what a new session is told."`
-	dbFlag
+	command.DBFlag
 }
 
 // Run answers the hook. Failures go to standard error only: a hook must not stop an agent.
-func (c *notebookHookCmd) Run(s *streams) error {
+func (c *notebookHookCmd) Run(s *process.Process) error {
 	var opened store.Store
 	done := make(chan error, 1)
 	go func() {
 		open := func(ctx context.Context, dir string) (notebook.Hooked, error) {
-			h, db, err := c.open(ctx, dir)
+			h, db, err := c.open(ctx, s, dir)
 			opened = db
 			return h, err
 		}
-		done <- notebook.RunHook(context.Background(), c.Event, s.in, s.out, c.Tokens, open)
+		done <- notebook.RunHook(context.Background(), c.Event, s.In, s.Out, c.Tokens, open)
 	}()
 	select {
 	case err := <-done:
@@ -51,31 +53,31 @@ func (c *notebookHookCmd) Run(s *streams) error {
 			err = errors.Join(err, opened.Close())
 		}
 		if err != nil {
-			s.warn(err)
+			s.Warn(err)
 		}
 	case <-time.After(notebook.HookTime + 100*time.Millisecond): // something ignored its context
-		fmt.Fprintf(s.err, "decant: hook %s was given up after %s\n", c.Event, notebook.HookTime)
+		fmt.Fprintf(s.Err, "decant: hook %s was given up after %s\n", c.Event, notebook.HookTime)
 	}
 	return nil
 }
 
 // open returns the notebook of a folder and its database, which is nil if it could not be opened.
-func (c *notebookHookCmd) open(ctx context.Context, dir string) (*hookedBook, store.Store, error) {
-	root, err := rootOf(dir)
+func (c *notebookHookCmd) open(ctx context.Context, s *process.Process, dir string) (*hookedBook, store.Store, error) {
+	root, err := rootOf(s, dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	db, err := c.dbFlag.open(ctx)
+	db, err := c.DBFlag.Open(ctx, s)
 	if err != nil {
 		return nil, nil, err
 	}
-	tenant, err := c.Tenant.one(ctx, db)
+	tenant, err := c.Tenant.One(ctx, db)
 	if err != nil {
 		return nil, db, err
 	}
 	b, err := notebook.Open(notebook.Options{Memories: db, Tenant: tenant, Root: dir})
 	besides := []memory.Scope{{Level: memory.Project, Name: root}, {Level: memory.User}}
-	return &hookedBook{Book: b, besides: besides, tenant: tenant, flags: c.dbFlag}, db, err
+	return &hookedBook{Book: b, besides: besides, tenant: tenant, flags: c.DBFlag}, db, err
 }
 
 // A hookedBook is a notebook as hooks use it.
@@ -83,7 +85,7 @@ type hookedBook struct {
 	*notebook.Book
 	besides []memory.Scope // other scopes that a session is told of
 	tenant  string
-	flags   dbFlag
+	flags   command.DBFlag
 }
 
 // Opening implements notebook.Hooked.
@@ -130,8 +132,8 @@ func (h *hookedBook) Later(ctx context.Context, command string, args ...string) 
 
 // rootOf returns the top of the project that a folder is in: the folder with .git, or else the folder itself.
 // An empty name is the working directory.
-func rootOf(dir string) (string, error) {
-	dir, err := filepath.Abs(dir)
+func rootOf(s *process.Process, dir string) (string, error) {
+	dir, err := s.Abs(dir)
 	if err != nil {
 		return "", err
 	}

@@ -9,19 +9,23 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/apps/notebook"
+	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/plainfile"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
+	"github.com/decantdev/decant/internal/sessionfile"
 )
 
 type notebookLearnCmd struct {
-	Files      []string `arg:"" optional:"" name:"file" help:"Session files, or Markdown files: CLAUDE.md, AGENTS.md, DONE.md. Default: sessions of this repository that changed since they were last read."`
-	Since      age      `placeholder:"AGE" help:"Also read sessions again that changed in the last 30d, 12h, ..."`
-	Checkpoint bool     `help:"The sessions are about to be compacted: record their state in CONTEXT_ARCHIVE.md."`
+	Files      []string    `arg:"" optional:"" name:"file" help:"Session files, or Markdown files: CLAUDE.md, AGENTS.md, DONE.md. Default: sessions of this repository that changed since they were last read."`
+	Since      command.Age `placeholder:"AGE" help:"Also read sessions again that changed in the last 30d, 12h, ..."`
+	Checkpoint bool        `help:"The sessions are about to be compacted: record their state in CONTEXT_ARCHIVE.md."`
 	notebookFlag
 }
 
 // Run learns from sessions and imports Markdown files.
-func (c *notebookLearnCmd) Run(s *streams) error {
+func (c *notebookLearnCmd) Run(s *process.Process) error {
 	return c.changing(s, func(ctx context.Context, b *notebook.Book) (func() error, error) {
 		var sessions []string
 		for _, name := range c.Files {
@@ -30,21 +34,21 @@ func (c *notebookLearnCmd) Run(s *streams) error {
 				continue
 			}
 			if err := importFile(ctx, s, b, name); err != nil {
-				return nil, inputError{fmt.Errorf("%s: %w", name, err)}
+				return nil, exit.Input(fmt.Errorf("%s: %w", name, err))
 			}
 		}
 		if len(c.Files) > 0 && len(sessions) == 0 {
 			return func() error { return nil }, nil
 		}
-		l, err := learn(ctx, s, b, sessions, c.Since.since(time.Now()))
+		l, err := learn(ctx, s, b, sessions, c.Since.Since(time.Now()))
 		for _, name := range sessions {
 			if err == nil && c.Checkpoint {
-				err = c.checkpoint(ctx, s, b, &sessionFile{path: name})
+				err = c.checkpoint(ctx, s, b, &sessionfile.File{Path: name})
 			}
 		}
 		return func() error {
 			if c.JSON {
-				return writeJSON(s.out, l)
+				return command.WriteJSON(s.Out, l)
 			}
 			return writeLearned(s, l)
 		}, err
@@ -55,20 +59,20 @@ func (c *notebookLearnCmd) Run(s *streams) error {
 const mostImport = 16 << 20
 
 // importFile records what a Markdown file says. The file is not changed.
-func importFile(ctx context.Context, s *streams, b *notebook.Book, name string) error {
-	text, err := plainfile.Read(name, mostImport)
+func importFile(ctx context.Context, s *process.Process, b *notebook.Book, name string) error {
+	text, err := plainfile.Read(s.Path(name), mostImport)
 	if err != nil {
 		return err
 	}
 	n, err := b.Import(ctx, name, string(text))
 	if err == nil {
-		s.note("%s: %s", name, report.Count(n, "new record"))
+		s.Note("%s: %s", name, report.Count(n, "new record"))
 	}
 	return err
 }
 
-func writeLearned(s *streams, l notebook.Learned) error {
-	_, err := fmt.Fprintf(s.out, "%s read: %s, %s, %s, %s completed\n",
+func writeLearned(s *process.Process, l notebook.Learned) error {
+	_, err := fmt.Fprintf(s.Out, "%s read: %s, %s, %s, %s completed\n",
 		report.Count(l.Sessions, "session"), report.Count(l.Observations, "new observation"),
 		report.Count(l.Confirmations, "confirmation"), report.Count(l.Contradictions, "contradiction"),
 		report.Count(l.Tasks, "task"))
@@ -77,10 +81,10 @@ func writeLearned(s *streams, l notebook.Learned) error {
 
 // learn lets a notebook learn from session files. Without files it reads the sessions of the repository that
 // changed since a time; the zero time means since they were last read.
-func learn(ctx context.Context, s *streams, b *notebook.Book, files []string, since time.Time) (notebook.Learned, error) {
-	var found []sessionFile
+func learn(ctx context.Context, s *process.Process, b *notebook.Book, files []string, since time.Time) (notebook.Learned, error) {
+	var found []sessionfile.File
 	for _, name := range files {
-		found = append(found, sessionFile{path: name})
+		found = append(found, sessionfile.File{Path: name})
 	}
 	if len(files) == 0 {
 		state, err := b.State(ctx)
@@ -93,13 +97,13 @@ func learn(ctx context.Context, s *streams, b *notebook.Book, files []string, si
 			}
 		}
 		own := func(dir string) bool { return b.Owns(ctx, dir) }
-		if found, err = recordedSessions(own, since); err != nil || len(found) == 0 {
+		if found, err = recordedSessions(s, own, since); err != nil || len(found) == 0 {
 			return notebook.Learned{}, err
 		}
 	}
 	ss := readSessions(s, found)
 	if len(ss) == 0 && len(files) > 0 {
-		return notebook.Learned{}, inputError{errors.New("no session could be read")}
+		return notebook.Learned{}, exit.Input(errors.New("no session could be read"))
 	}
 	return b.Learn(ctx, ss)
 }
@@ -112,7 +116,7 @@ type notebookScanCmd struct {
 }
 
 // Run scans what is due, or what the flags name.
-func (c *notebookScanCmd) Run(s *streams) error {
+func (c *notebookScanCmd) Run(s *process.Process) error {
 	if c.SessionNow {
 		if err := c.session(s); err != nil || !c.Observations && !c.Tasks {
 			return err
@@ -134,9 +138,9 @@ func (c *notebookScanCmd) Run(s *streams) error {
 }
 
 // write prints what a scan did.
-func (c *notebookScanCmd) write(s *streams, learned notebook.Learned, r *notebook.Report) error {
+func (c *notebookScanCmd) write(s *process.Process, learned notebook.Learned, r *notebook.Report) error {
 	if c.JSON {
-		return writeJSON(s.out, r)
+		return command.WriteJSON(s.Out, r)
 	}
 	if learned.Sessions > 0 {
 		if err := writeLearned(s, learned); err != nil {
@@ -144,36 +148,36 @@ func (c *notebookScanCmd) write(s *streams, learned notebook.Learned, r *noteboo
 		}
 	}
 	if len(r.Runs) == 0 {
-		fmt.Fprintln(s.out, "no scan is due")
+		fmt.Fprintln(s.Out, "no scan is due")
 	}
 	for _, run := range r.Runs {
-		fmt.Fprintf(s.out, "%s, due %s: %d escalated, %d archived, %d tasks archived\n",
+		fmt.Fprintf(s.Out, "%s, due %s: %d escalated, %d archived, %d tasks archived\n",
 			run.Schedule, run.Due.Local().Format(time.DateOnly), run.Escalated, run.Archived, run.Tasks)
 	}
 	if r.Ready > 0 {
-		fmt.Fprintf(s.out, "%s to decide on: decant notebook review\n", report.Count(r.Ready, "observation"))
+		fmt.Fprintf(s.Out, "%s to decide on: decant notebook review\n", report.Count(r.Ready, "observation"))
 	}
 	return nil
 }
 
 // session records the state of the newest session, and pours it if it goes through the gateway.
-func (c *notebookScanCmd) session(s *streams) error {
-	f, err := recordedSession("last")
+func (c *notebookScanCmd) session(s *process.Process) error {
+	f, err := recordedSession(s, "last")
 	if err != nil {
 		return err
 	}
 	if !c.DryRun {
-		err := c.book(func(ctx context.Context, b *notebook.Book) error { return c.checkpoint(ctx, s, b, &f) })
+		err := c.book(s, func(ctx context.Context, b *notebook.Book) error { return c.checkpoint(ctx, s, b, &f) })
 		if err != nil {
 			return err
 		}
-		s.note("the state of session %s is in CONTEXT_ARCHIVE.md", f.id)
+		s.Note("the state of session %s is in CONTEXT_ARCHIVE.md", f.ID)
 	}
 	pour := pourCmd{}
-	pour.dbFlag, pour.Session, pour.DryRun = c.dbFlag, f.id, c.DryRun
+	pour.DBFlag, pour.Session, pour.DryRun = c.DBFlag, f.ID, c.DryRun
 	if err := pour.Run(s); err != nil {
-		s.warn(err)
-		s.note("a session that does not go through Decant's gateway is compacted by its own client: /compact")
+		s.Warn(err)
+		s.Note("a session that does not go through Decant's gateway is compacted by its own client: /compact")
 	}
 	return nil
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/testing/testkit"
 )
 
@@ -107,11 +109,11 @@ func (p *pluggedIn) run(command, in string) (out, said string) {
 func (p *pluggedIn) done(task string) {
 	p.t.Helper()
 	var out bytes.Buffer
-	code, err := asProcess(p.repo, os.Environ(), func() int {
-		return run([]string{"notebook", "add", "--done", task}, &streams{in: strings.NewReader(""), out: &out, err: &out, width: 80})
+	code := run(&process.Process{
+		Args: []string{"notebook", "add", "--done", task}, Environ: os.Environ(), Dir: p.repo, In: strings.NewReader(""), Out: &out, Err: &out, Width: 80,
 	})
-	if code != exitDone || err != nil {
-		p.t.Fatalf("done %q: exit %d, %v\n%s", task, code, err, out.String())
+	if code != exit.Done {
+		p.t.Fatalf("done %q: exit %d\n%s", task, code, out.String())
 	}
 }
 

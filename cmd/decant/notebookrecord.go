@@ -9,8 +9,12 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/apps/notebook"
+	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/internal/sessionfile"
 	"github.com/decantdev/decant/memory"
 )
 
@@ -27,7 +31,7 @@ type notebookAddCmd struct {
 }
 
 // Run adds a record.
-func (c *notebookAddCmd) Run(s *streams) error {
+func (c *notebookAddCmd) Run(s *process.Process) error {
 	return c.item(s, func(ctx context.Context, b *notebook.Book) (it memory.Item, err error) {
 		from := memory.Source{}
 		switch {
@@ -53,7 +57,7 @@ type notebookObserveCmd struct {
 }
 
 // Run notes a pattern, or confirms one by hand.
-func (c *notebookObserveCmd) Run(s *streams) error {
+func (c *notebookObserveCmd) Run(s *process.Process) error {
 	return c.item(s, func(ctx context.Context, b *notebook.Book) (memory.Item, error) {
 		it, err := b.Confirm(ctx, c.Text, notebook.Confirmation{By: notebook.Hand})
 		if errors.Is(err, notebook.ErrNotFound) {
@@ -72,9 +76,9 @@ type notebookSetCmd struct {
 }
 
 // Run changes a record.
-func (c *notebookSetCmd) Run(s *streams) error {
+func (c *notebookSetCmd) Run(s *process.Process) error {
 	if c.State == "" && c.Text == "" && c.Why == "" {
-		return usageError{errors.New("say what to change: active, suspended, archived, --text or --why")}
+		return exit.Usage(errors.New("say what to change: active, suspended, archived, --text or --why"))
 	}
 	return c.item(s, func(ctx context.Context, b *notebook.Book) (it memory.Item, err error) {
 		why := c.Why
@@ -107,25 +111,25 @@ type notebookListCmd struct {
 }
 
 // Run lists records.
-func (c *notebookListCmd) Run(s *streams) error {
+func (c *notebookListCmd) Run(s *process.Process) error {
 	q := notebook.Query{Archived: c.Archived || len(c.Words) > 0, Text: strings.Join(c.Words, " ")}
 	if c.Kind != "any" {
 		q.Kinds = []memory.Kind{memory.Kind(c.Kind)}
 	}
-	return c.book(func(ctx context.Context, b *notebook.Book) error {
+	return c.book(s, func(ctx context.Context, b *notebook.Book) error {
 		items, err := b.Items(ctx, q)
 		if err != nil {
 			return err
 		}
 		if c.JSON {
-			return writeJSON(s.out, items)
+			return command.WriteJSON(s.Out, items)
 		}
 		if len(items) == 0 {
-			s.note("nothing yet: decant notebook observe TEXT")
+			s.Note("nothing yet: decant notebook observe TEXT")
 		}
 		for i := range items {
 			it := &items[i]
-			fmt.Fprintf(s.out, "%s  %-11s  %-9s  %2d  %s\n", it.ID, it.Kind, it.State(), it.Times, report.Visible(it.Text))
+			fmt.Fprintf(s.Out, "%s  %-11s  %-9s  %2d  %s\n", it.ID, it.Kind, it.State(), it.Times, report.Visible(it.Text))
 		}
 		return nil
 	})
@@ -138,8 +142,8 @@ type notebookShowCmd struct {
 }
 
 // Run prints a record.
-func (c *notebookShowCmd) Run(s *streams) error {
-	return c.book(func(ctx context.Context, b *notebook.Book) error {
+func (c *notebookShowCmd) Run(s *process.Process) error {
+	return c.book(s, func(ctx context.Context, b *notebook.Book) error {
 		r, err := b.Find(ctx, c.ID)
 		if err != nil {
 			return err
@@ -147,13 +151,13 @@ func (c *notebookShowCmd) Run(s *streams) error {
 		if c.Skill != "" {
 			text, err := r.Skill(c.Skill)
 			if err != nil {
-				return usageError{err}
+				return exit.Usage(err)
 			}
-			return s.say(text)
+			return s.Say(text)
 		}
 		if c.JSON {
 			it, err := r.Packed()
-			return errors.Join(err, writeJSON(s.out, it))
+			return errors.Join(err, command.WriteJSON(s.Out, it))
 		}
 		writeRecord(s, r)
 		return writeMessage(s, r)
@@ -161,11 +165,11 @@ func (c *notebookShowCmd) Run(s *streams) error {
 }
 
 // writeRecord prints a record and where it comes from.
-func writeRecord(s *streams, r *notebook.Record) {
-	fmt.Fprintf(s.out, "%s %s, %s: %s\n", r.ID, r.Kind, r.Item.State(), report.Visible(r.Text))
+func writeRecord(s *process.Process, r *notebook.Record) {
+	fmt.Fprintf(s.Out, "%s %s, %s: %s\n", r.ID, r.Kind, r.Item.State(), report.Visible(r.Text))
 	line := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(s.out, "  %-10s %s\n", name, report.Visible(value))
+			fmt.Fprintf(s.Out, "  %-10s %s\n", name, report.Visible(value))
 		}
 	}
 	line("why", r.Why)
@@ -188,15 +192,15 @@ func writeRecord(s *streams, r *notebook.Record) {
 }
 
 // writeMessage prints the message that a record comes from, if its session's file is still there.
-func writeMessage(s *streams, r *notebook.Record) error {
+func writeMessage(s *process.Process, r *notebook.Record) error {
 	if r.Session == "" || r.Message == 0 {
 		return nil
 	}
-	f, err := recordedSession(r.Session)
+	f, err := recordedSession(s, r.Session)
 	if err != nil {
-		return s.say(fmt.Sprintf("\nThe file of session %s is gone.\n", r.Session))
+		return s.Say(fmt.Sprintf("\nThe file of session %s is gone.\n", r.Session))
 	}
-	doc, err := s.document(f.path, string(f.format))
+	doc, err := sessionfile.Read(s, f.Path, string(f.Format))
 	if err != nil {
 		return err
 	}
@@ -205,11 +209,11 @@ func writeMessage(s *streams, r *notebook.Record) error {
 		if m.Number != r.Message {
 			continue
 		}
-		fmt.Fprintf(s.out, "\n%s, message %d, %s:\n", f.path, m.Number, m.Role)
+		fmt.Fprintf(s.Out, "\n%s, message %d, %s:\n", f.Path, m.Number, m.Role)
 		for j := range m.Blocks {
 			if m.Blocks[j].Content != nil && m.Blocks[j].Kind == decant.KindText {
 				text := report.Visible(secret.Mask(m.Blocks[j].Text()))
-				fmt.Fprintf(s.out, "  %s\n", strings.ReplaceAll(text, "\n", "\n  "))
+				fmt.Fprintf(s.Out, "  %s\n", strings.ReplaceAll(text, "\n", "\n  "))
 			}
 		}
 	}

@@ -11,44 +11,46 @@ import (
 
 	"github.com/decantdev/decant/apps/notebook"
 	"github.com/decantdev/decant/apps/notebook/scan"
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/humanize"
 	"github.com/decantdev/decant/internal/lookup"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
 )
 
 type notebookReportCmd struct {
-	Session  string `arg:"" optional:"" help:"Sum up this session instead of a month: its file, its id or the beginning of it, or last."`
-	Month    month  `placeholder:"MONTH" help:"The month: 2026-10. Without a value, the current one. Default: the month of yesterday."`
-	All      bool   `help:"Sessions of all projects."`
-	Markdown bool   `help:"Print Markdown."`
-	HTML     string `name:"html" placeholder:"FILE" help:"Write an HTML page. It needs no network."`
-	catalogFlag
+	Session  string        `arg:"" optional:"" help:"Sum up this session instead of a month: its file, its id or the beginning of it, or last."`
+	Month    command.Month `placeholder:"MONTH" help:"The month: 2026-10. Without a value, the current one. Default: the month of yesterday."`
+	All      bool          `help:"Sessions of all projects."`
+	Markdown bool          `help:"Print Markdown."`
+	HTML     string        `name:"html" placeholder:"FILE" help:"Write an HTML page. It needs no network."`
+	command.CatalogFlag
 	notebookFlag
 }
 
 // Run sums up a month or a session.
-func (c *notebookReportCmd) Run(s *streams) error {
+func (c *notebookReportCmd) Run(s *process.Process) error {
 	if c.Session != "" {
 		return c.card(s)
 	}
 	now := time.Now().UTC()
-	if !c.Month.given { // on the 1st, the whole month before
+	if !c.Month.Given { // on the 1st, the whole month before
 		yesterday := now.AddDate(0, 0, -1)
-		c.Month.first = time.Date(yesterday.Year(), yesterday.Month(), 1, 0, 0, 0, 0, time.UTC)
+		c.Month.First = time.Date(yesterday.Year(), yesterday.Month(), 1, 0, 0, 0, 0, time.UTC)
 	}
-	p := c.Month.period(now)
-	return c.bookIn(func(ctx context.Context, b *notebook.Book, db store.Store, tenant string) error {
+	p := c.Month.Period(now)
+	return c.bookIn(s, func(ctx context.Context, b *notebook.Book, db store.Store, tenant string) error {
 		ss, err := c.sessions(ctx, s, b, p.From)
 		if err != nil {
 			return err
 		}
 		v := scan.MonthValues{Month: p.From, Sessions: ss}
-		if err := c.records(ctx, &v, db, tenant, p); err != nil {
+		if err := c.records(ctx, s, &v, db, tenant, p); err != nil {
 			return err
 		}
-		if err := c.ledger(ctx, &v, db, p); err != nil {
+		if err := c.ledger(ctx, s, &v, db, p); err != nil {
 			return err
 		}
 		return c.print(s, scan.NewMonth(v))
@@ -56,13 +58,13 @@ func (c *notebookReportCmd) Run(s *streams) error {
 }
 
 // sessions reads the sessions that changed since a time, oldest first.
-func (c *notebookReportCmd) sessions(ctx context.Context, s *streams, b *notebook.Book, since time.Time) (out []scan.Session, err error) {
+func (c *notebookReportCmd) sessions(ctx context.Context, s *process.Process, b *notebook.Book, since time.Time) (out []scan.Session, err error) {
 	own := func(dir string) bool { return c.All || b.Owns(ctx, dir) }
-	found, err := recordedSessions(own, since)
+	found, err := recordedSessions(s, own, since)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	err = s.working("reading "+report.Count(len(found), "session"), func() error {
+	err = s.Working("reading "+report.Count(len(found), "session"), func() error {
 		out = readSessions(s, found)
 		return nil
 	})
@@ -70,28 +72,28 @@ func (c *notebookReportCmd) sessions(ctx context.Context, s *streams, b *noteboo
 	return out, err
 }
 
-func (c *notebookReportCmd) print(s *streams, r *scan.Month) error {
+func (c *notebookReportCmd) print(s *process.Process, r *scan.Month) error {
 	if c.HTML != "" {
-		if err := s.output(c.HTML, r.WriteHTML); err != nil {
+		if err := s.Output(c.HTML, r.WriteHTML); err != nil {
 			return err
 		}
 	}
 	switch {
 	case c.JSON:
-		return writeJSON(s.out, r)
+		return command.WriteJSON(s.Out, r)
 	case c.Markdown:
-		return r.WriteMarkdown(s.out)
+		return r.WriteMarkdown(s.Out)
 	}
-	return r.WriteText(s.out)
+	return r.WriteText(s.Out)
 }
 
 // ledger adds what the gateway's requests cost in the month.
-func (c *notebookReportCmd) ledger(ctx context.Context, v *scan.MonthValues, db store.Store, p lookup.Period) error {
-	catalog, err := c.models()
+func (c *notebookReportCmd) ledger(ctx context.Context, s *process.Process, v *scan.MonthValues, db store.Store, p lookup.Period) error {
+	catalog, err := c.Models(s)
 	if err != nil {
 		return err
 	}
-	l, err := (&reportCmd{dbFlag: c.dbFlag}).ledger(ctx, db, catalog, p)
+	l, err := (&reportCmd{DBFlag: c.DBFlag}).ledger(ctx, db, catalog, p)
 	if err == nil && l.Requests > 0 {
 		v.Ledger = &scan.MonthLedger{
 			Conversations: l.Conversations, Compacted: l.Compacted, Requests: l.Requests, Recovered: l.Recovered,
@@ -103,10 +105,10 @@ func (c *notebookReportCmd) ledger(ctx context.Context, v *scan.MonthValues, db 
 }
 
 // records adds the notebook's rules and what changed in the month; with --all those of all notebooks.
-func (c *notebookReportCmd) records(ctx context.Context, v *scan.MonthValues, db store.Store, tenant string, p lookup.Period) error {
+func (c *notebookReportCmd) records(ctx context.Context, s *process.Process, v *scan.MonthValues, db store.Store, tenant string, p lookup.Period) error {
 	q := store.MemoryQuery{Tenant: tenant, Archived: true}
 	if !c.All {
-		here, err := notebook.ScopeOf(c.Dir)
+		here, err := notebook.ScopeOf(s.Path(c.Dir))
 		if err != nil {
 			return err
 		}
@@ -148,8 +150,8 @@ func fromMemory(v *scan.MonthValues, items []memory.Item, p lookup.Period) error
 }
 
 // card prints the measures of one recorded session.
-func (c *notebookReportCmd) card(s *streams) error {
-	f, err := recordedSession(c.Session)
+func (c *notebookReportCmd) card(s *process.Process) error {
+	f, err := recordedSession(s, c.Session)
 	if err != nil {
 		return err
 	}
@@ -158,9 +160,9 @@ func (c *notebookReportCmd) card(s *streams) error {
 		return err
 	}
 	if c.JSON {
-		return writeJSON(s.out, one)
+		return command.WriteJSON(s.Out, one)
 	}
-	return s.say(card(&one))
+	return s.Say(card(&one))
 }
 
 // card returns the measures of a session, a line each.

@@ -11,6 +11,8 @@ import (
 
 	"github.com/decantdev/decant/apps/notebook"
 	"github.com/decantdev/decant/apps/notebook/scan"
+	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/memory"
 )
@@ -20,8 +22,8 @@ type notebookReviewCmd struct{ notebookFlag }
 const reviewHelp = "y - make it a rule\nn - do not make it a rule\ne - change its text, then make it a rule\ns - ask again another time\nq - stop here\n? - print this\n"
 
 // Run asks about each observation that may become a rule. Without a terminal it lists them.
-func (c *notebookReviewCmd) Run(s *streams) error {
-	return c.book(func(ctx context.Context, b *notebook.Book) error {
+func (c *notebookReviewCmd) Run(s *process.Process) error {
+	return c.book(s, func(ctx context.Context, b *notebook.Book) error {
 		offered, err := b.Offered(ctx)
 		if err != nil {
 			return err
@@ -30,27 +32,27 @@ func (c *notebookReviewCmd) Run(s *streams) error {
 			return writeOffers(s, offered)
 		}
 		if len(offered) == 0 {
-			return s.say("nothing to review\n")
+			return s.Say("nothing to review\n")
 		}
-		in := bufio.NewReader(s.in)
+		in := bufio.NewReader(s.In)
 		for _, r := range offered {
 			writeOffer(s, r)
-			if !s.asks() || c.DryRun {
+			if !s.Asks() || c.DryRun {
 				continue
 			}
 			if stop, err := reviewOne(ctx, s, in, b, r.ID); stop || err != nil {
 				return err
 			}
 		}
-		if !s.asks() {
-			s.note("Nothing was decided. Run decant notebook review at a terminal to answer.")
+		if !s.Asks() {
+			s.Note("Nothing was decided. Run decant notebook review at a terminal to answer.")
 		}
 		return nil
 	})
 }
 
 // writeOffers prints observations as JSON.
-func writeOffers(s *streams, offered []*notebook.Record) error {
+func writeOffers(s *process.Process, offered []*notebook.Record) error {
 	items := []memory.Item{}
 	for _, r := range offered {
 		it, err := r.Packed()
@@ -59,17 +61,17 @@ func writeOffers(s *streams, offered []*notebook.Record) error {
 		}
 		items = append(items, it)
 	}
-	return writeJSON(s.out, items)
+	return command.WriteJSON(s.Out, items)
 }
 
 // writeOffer prints an observation with its evidence.
-func writeOffer(s *streams, r *notebook.Record) {
-	fmt.Fprintf(s.out, "%s %s\n    %s\n", r.ID, report.Visible(r.Text), whyOffered(r))
+func writeOffer(s *process.Process, r *notebook.Record) {
+	fmt.Fprintf(s.Out, "%s %s\n    %s\n", r.ID, report.Visible(r.Text), whyOffered(r))
 	for _, q := range r.Quotes {
-		fmt.Fprintf(s.out, "    %s\n", report.Visible(q))
+		fmt.Fprintf(s.Out, "    %s\n", report.Visible(q))
 	}
 	for _, c := range r.Confirmations[max(0, len(r.Confirmations)-5):] {
-		fmt.Fprintf(s.out, "    confirmed %s “%s”\n", c.Time.Local().Format(time.DateOnly), report.Visible(c.Evidence))
+		fmt.Fprintf(s.Out, "    confirmed %s “%s”\n", c.Time.Local().Format(time.DateOnly), report.Visible(c.Evidence))
 	}
 }
 
@@ -93,9 +95,9 @@ func whyOffered(r *notebook.Record) string {
 }
 
 // reviewOne asks about one observation. It reports whether the user wants to stop.
-func reviewOne(ctx context.Context, s *streams, in *bufio.Reader, b *notebook.Book, id string) (stop bool, err error) {
+func reviewOne(ctx context.Context, s *process.Process, in *bufio.Reader, b *notebook.Book, id string) (stop bool, err error) {
 	for {
-		fmt.Fprint(s.err, "Make this a rule [y,n,e,s,q,?]? ")
+		fmt.Fprint(s.Err, "Make this a rule [y,n,e,s,q,?]? ")
 		answer, err := in.ReadString('\n')
 		if errors.Is(err, io.EOF) {
 			return true, nil
@@ -111,7 +113,7 @@ func reviewOne(ctx context.Context, s *streams, in *bufio.Reader, b *notebook.Bo
 			_, err = b.Refuse(ctx, id)
 			return false, err
 		case "e":
-			fmt.Fprint(s.err, "New text: ")
+			fmt.Fprint(s.Err, "New text: ")
 			text, err := in.ReadString('\n')
 			if text = strings.TrimSpace(text); err != nil || text == "" {
 				continue
@@ -123,7 +125,7 @@ func reviewOne(ctx context.Context, s *streams, in *bufio.Reader, b *notebook.Bo
 		case "q":
 			return true, nil
 		default:
-			fmt.Fprint(s.err, reviewHelp)
+			fmt.Fprint(s.Err, reviewHelp)
 		}
 	}
 }

@@ -10,47 +10,45 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/apps/notebook/scan"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
+	"github.com/decantdev/decant/internal/sessionfile"
 	"github.com/decantdev/decant/wire"
 )
 
 // recordedSession returns the session with a file name, an id or the beginning of one; "last" is the newest.
-func recordedSession(name string) (sessionFile, error) {
-	if _, err := os.Stat(name); err == nil {
-		return sessionFile{path: name}, nil
+func recordedSession(s *process.Process, name string) (sessionfile.File, error) {
+	if _, err := os.Stat(s.Path(name)); err == nil {
+		return sessionfile.File{Path: name}, nil
 	}
-	home, err := os.UserHomeDir()
+	homes, err := sessionfile.Homes(s)
 	if err != nil {
-		return sessionFile{}, err
+		return sessionfile.File{}, err
 	}
-	dir, err := os.Getwd()
+	f, err := sessionfile.Find(s, homes, name, "")
 	if err != nil {
-		return sessionFile{}, err
-	}
-	f, err := findSession(sessionHomes(os.Getenv, home), name, "", dir)
-	if err != nil {
-		err = inputError{err}
+		err = exit.Input(err)
 	}
 	return f, err
 }
 
 // recordedSessions returns the files of the sessions that agents recorded in wanted folders and changed since a time.
-func recordedSessions(wanted func(dir string) bool, since time.Time) (out []sessionFile, err error) {
-	home, err := os.UserHomeDir()
+func recordedSessions(s *process.Process, wanted func(dir string) bool, since time.Time) (out []sessionfile.File, err error) {
+	homes, err := sessionfile.Homes(s)
 	if err != nil {
 		return nil, err
 	}
-	homes := sessionHomes(os.Getenv, home)
 	known := map[string]bool{}
 	for i := range homes {
-		files, err := homes[i].files()
+		files, err := homes[i].Files()
 		if err != nil {
 			return nil, err
 		}
 		for _, f := range files {
-			if f.changed.Before(since) {
+			if f.Changed.Before(since) {
 				continue
 			}
-			dir := f.directory()
+			dir := f.Directory()
 			if _, ok := known[dir]; !ok {
 				known[dir] = wanted(dir)
 			}
@@ -64,7 +62,7 @@ func recordedSessions(wanted func(dir string) bool, since time.Time) (out []sess
 
 // readSessions reads files, as many at a time as there are processors. It reports files that cannot be read
 // and leaves them out.
-func readSessions(s *streams, files []sessionFile) (out []scan.Session) {
+func readSessions(s *process.Process, files []sessionfile.File) (out []scan.Session) {
 	read := make([]*scan.Session, len(files))
 	var failed sync.Mutex
 	var wg sync.WaitGroup
@@ -77,7 +75,7 @@ func readSessions(s *streams, files []sessionFile) (out []scan.Session) {
 			if err != nil {
 				failed.Lock()
 				defer failed.Unlock()
-				s.warn(err)
+				s.Warn(err)
 				return
 			}
 			read[i] = &one
@@ -93,16 +91,16 @@ func readSessions(s *streams, files []sessionFile) (out []scan.Session) {
 }
 
 // readSession reads one file.
-func readSession(s *streams, f *sessionFile) (scan.Session, error) {
-	doc, err := s.document(f.path, string(f.format))
+func readSession(s *process.Process, f *sessionfile.File) (scan.Session, error) {
+	doc, err := sessionfile.Read(s, f.Path, string(f.Format))
 	if err != nil {
 		return scan.Session{}, err
 	}
-	if f.format == "" && !slices.Contains([]wire.Format{wire.ClaudeCode, wire.Codex, wire.Pi}, doc.Format) {
-		return scan.Session{}, inputError{fmt.Errorf("%s: want an agent's session file, not a request of the %s format", f.path, doc.Format)}
+	if f.Format == "" && !slices.Contains([]wire.Format{wire.ClaudeCode, wire.Codex, wire.Pi}, doc.Format) {
+		return scan.Session{}, exit.Input(fmt.Errorf("%s: want an agent's session file, not a request of the %s format", f.Path, doc.Format))
 	}
 	one := scan.Read(doc.Conversation)
-	one.File, one.Project = f.path, f.directory()
-	one.ID = cmp.Or(one.ID, f.id)
+	one.File, one.Project = f.Path, f.Directory()
+	one.ID = cmp.Or(one.ID, f.ID)
 	return one, nil
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 
 	"github.com/decantdev/decant/apps/notebook"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/memory"
 )
@@ -21,11 +23,11 @@ type notebookShareCmd struct {
 }
 
 // Run shares records.
-func (c *notebookShareCmd) Run(s *streams) error {
+func (c *notebookShareCmd) Run(s *process.Process) error {
 	if len(c.IDs) == 0 && !c.All && !c.Trust && !c.NoTrust {
-		return usageError{errors.New("name ids, --all, --trust or --no-trust")}
+		return exit.Usage(errors.New("name ids, --all, --trust or --no-trust"))
 	}
-	return c.book(func(ctx context.Context, b *notebook.Book) error {
+	return c.book(s, func(ctx context.Context, b *notebook.Book) error {
 		if _, err := c.files(ctx, s, b); err != nil {
 			return err
 		}
@@ -50,7 +52,7 @@ func (c *notebookShareCmd) Run(s *streams) error {
 }
 
 // share shares records, or takes them back.
-func (c *notebookShareCmd) share(ctx context.Context, s *streams, b *notebook.Book, ids []string) error {
+func (c *notebookShareCmd) share(ctx context.Context, s *process.Process, b *notebook.Book, ids []string) error {
 	do, what := b.Share, "in .decant/shared.jsonl: commit it"
 	if c.Remove {
 		do, what = b.Unshare, "taken out of .decant/shared.jsonl"
@@ -62,7 +64,7 @@ func (c *notebookShareCmd) share(ctx context.Context, s *streams, b *notebook.Bo
 	if c.DryRun {
 		return printChanges(s, changes)
 	}
-	_, err = fmt.Fprintf(s.out, "%s %s\n", report.Count(len(ids), "record"), what)
+	_, err = fmt.Fprintf(s.Out, "%s %s\n", report.Count(len(ids), "record"), what)
 	return err
 }
 
@@ -82,8 +84,8 @@ type notebookPublishCmd struct {
 }
 
 // Run writes the rules where agents without the plugin read them.
-func (c *notebookPublishCmd) Run(s *streams) error {
-	return c.book(func(ctx context.Context, b *notebook.Book) error {
+func (c *notebookPublishCmd) Run(s *process.Process) error {
+	return c.book(s, func(ctx context.Context, b *notebook.Book) error {
 		do := b.Publish
 		if c.Remove {
 			do = b.Unpublish
@@ -96,7 +98,7 @@ func (c *notebookPublishCmd) Run(s *streams) error {
 			return printChanges(s, changes)
 		}
 		for _, ch := range changes {
-			fmt.Fprintln(s.out, filepath.Join(b.Root(), ch.Name))
+			fmt.Fprintln(s.Out, filepath.Join(b.Root(), ch.Name))
 		}
 		return nil
 	})

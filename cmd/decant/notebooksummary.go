@@ -12,7 +12,10 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/owncalls"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/internal/sessionfile"
+	"github.com/decantdev/decant/internal/setup"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
@@ -28,7 +31,7 @@ const (
 
 // checkpoint records the state of a session in CONTEXT_ARCHIVE.md, quoted from calls and results. If a model
 // is configured for Decant's own calls, it then writes the summary; if that fails, the quoted one stays.
-func (f *notebookFlag) checkpoint(ctx context.Context, s *streams, b *notebook.Book, file *sessionFile) error {
+func (f *notebookFlag) checkpoint(ctx context.Context, s *process.Process, b *notebook.Book, file *sessionfile.File) error {
 	one, err := readSession(s, file)
 	if err == nil {
 		err = b.Checkpoint(ctx, &one)
@@ -36,7 +39,7 @@ func (f *notebookFlag) checkpoint(ctx context.Context, s *streams, b *notebook.B
 	if err != nil || f.DryRun {
 		return err
 	}
-	cfg, err := f.settings()
+	cfg, err := f.Settings(s)
 	if err != nil || !cfg.Summary.Configured() {
 		return err
 	}
@@ -45,34 +48,34 @@ func (f *notebookFlag) checkpoint(ctx context.Context, s *streams, b *notebook.B
 		err = b.Summarize(ctx, &one, text)
 	}
 	if err != nil {
-		s.warn(err)
-		s.note("no model summarized the session: its entry is quoted from calls and results")
+		s.Warn(err)
+		s.Note("no model summarized the session: its entry is quoted from calls and results")
 	}
 	return nil
 }
 
 // notes prints which of the notebook's settings have no effect, and what to do about it.
-func (f *notebookFlag) notes(s *streams, set notebook.Settings) {
+func (f *notebookFlag) notes(s *process.Process, set notebook.Settings) {
 	if l := set.Gateway(); l != "" {
-		s.note("%s", l)
+		s.Note("%s", l)
 	}
-	if c, err := f.settings(); err == nil && c.Summary.Configured() {
+	if c, err := f.Settings(s); err == nil && c.Summary.Configured() {
 		return
 	}
 	for _, l := range set.Unheeded() {
-		s.note("%s", l)
+		s.Note("%s", l)
 	}
 }
 
 // ask asks the configured model for a summary of a session.
-func (f *notebookFlag) ask(ctx context.Context, s *streams, cfg *config.Config, set notebook.Settings, file *sessionFile) (text string, err error) {
+func (f *notebookFlag) ask(ctx context.Context, s *process.Process, cfg *config.Config, set notebook.Settings, file *sessionfile.File) (text string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, summaryTime)
 	defer cancel()
-	doc, err := s.document(file.path, string(file.format))
+	doc, err := sessionfile.Read(s, file.Path, string(file.Format))
 	if err != nil {
 		return "", err
 	}
-	db, err := f.open(ctx)
+	db, err := f.Open(ctx, s)
 	if err != nil {
 		return "", err
 	}
@@ -89,9 +92,9 @@ func (f *notebookFlag) ask(ctx context.Context, s *streams, cfg *config.Config, 
 	if m, known := catalog.Lookup(set.Model); known {
 		r.Model = m.ID
 	} else if set.Model != "" {
-		s.note("compaction.summaryModel: unknown model %q; using summary.model of Decant's settings", set.Model)
+		s.Note("compaction.summaryModel: unknown model %q; using summary.model of Decant's settings", set.Model)
 	}
-	tenant, err := f.Tenant.one(ctx, db)
+	tenant, err := f.Tenant.One(ctx, db)
 	if err != nil {
 		return "", err
 	}
@@ -104,12 +107,12 @@ func (f *notebookFlag) ask(ctx context.Context, s *streams, cfg *config.Config, 
 
 // asker returns the client of the configured model.
 func (f *notebookFlag) asker(cfg *config.Config, db store.Store) (owncalls.Asker, error) {
-	p, err := presetAt(cfg.Preset, cfg.Early)
+	p, err := setup.Preset(cfg.Preset, cfg.Early)
 	if err != nil {
 		return nil, err
 	}
-	o := engine.Options{Preset: p, Budgets: budgetsOf(cfg)}
-	if err := intoCommand(cfg, &o, db); err != nil {
+	o := engine.Options{Preset: p, Budgets: setup.Budgets(cfg)}
+	if err := setup.AddOwnCalls(cfg, &o, db); err != nil {
 		return nil, err
 	}
 	return o.Models.Asker, nil

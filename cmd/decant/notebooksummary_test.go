@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/testing/sandbox"
 )
 
@@ -14,14 +15,6 @@ import (
 // notebook's prompt, and what it lacks of ids and commits stays; without a model it is quoted.
 func TestSessionNowIsSummedUp(t *testing.T) {
 	home, repo := t.TempDir(), t.TempDir()
-	t.Setenv("HOME", home)
-	t.Setenv("XDG_CONFIG_HOME", "")
-	t.Setenv("CLAUDE_CONFIG_DIR", "")
-	t.Chdir(repo)
-	repo, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -43,7 +36,7 @@ func TestSessionNowIsSummedUp(t *testing.T) {
 	command := func(args ...string) string {
 		t.Helper()
 		out := &strings.Builder{}
-		if code := run(append([]string{"notebook"}, args...), &streams{in: strings.NewReader(""), out: out, err: out}); code != 0 {
+		if code := run(&process.Process{Args: append([]string{"notebook"}, args...), Environ: []string{"HOME=" + home, "OUR_KEY=" + ourKey}, Dir: repo, In: strings.NewReader(""), Out: out, Err: out}); code != 0 {
 			t.Fatalf("decant notebook %v: exit %d\n%s", args, code, out)
 		}
 		return out.String()
@@ -65,7 +58,6 @@ func TestSessionNowIsSummedUp(t *testing.T) {
 	model := sandbox.New(sandbox.Options{Model: sandbox.Summarizer{}, Keys: []string{ourKey}})
 	upstream := httptest.NewServer(model)
 	t.Cleanup(upstream.Close)
-	t.Setenv("OUR_KEY", ourKey)
 	config := filepath.Join(home, "decant.yaml")
 	must(os.WriteFile(config, []byte("summary:\n  base_url: "+upstream.URL+"\n  api_key_env: OUR_KEY\n  model: claude-haiku-4-5\n"), 0o600))
 	other := strings.ReplaceAll(text, `"s1"`, `"s2"`)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/testing/sandbox"
 )
@@ -57,7 +58,7 @@ func serveWith(t *testing.T, settings string) (out asked) {
 		t.Fatal(err)
 	}
 	var log said
-	srv, err := newService(t.Context(), cfg, slog.New(slog.NewTextHandler(&log, nil)), nil)
+	srv, err := newService(t.Context(), new(process.Process), cfg, slog.New(slog.NewTextHandler(&log, nil)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

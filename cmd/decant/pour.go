@@ -6,21 +6,23 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/store"
 )
 
 type pourCmd struct {
-	Focus  string `placeholder:"TEXT" help:"Topic of the record, for the model that writes it, if any."`
-	Window amount `placeholder:"TOKENS" help:"Pour as for this window. Default: the gateway's setting, then the catalogue's."`
-	Preset string `placeholder:"NAME" help:"Policy: an embedded preset, or a YAML file. Default: the gateway's setting."`
-	At     int64  `placeholder:"VERSION" help:"Only if the conversation is still at this version. --dry-run prints it."`
+	Focus  string         `placeholder:"TEXT" help:"Topic of the record, for the model that writes it, if any."`
+	Window command.Amount `placeholder:"TOKENS" help:"Pour as for this window. Default: the gateway's setting, then the catalogue's."`
+	Preset string         `placeholder:"NAME" help:"Policy: an embedded preset, or a YAML file. Default: the gateway's setting."`
+	At     int64          `placeholder:"VERSION" help:"Only if the conversation is still at this version. --dry-run prints it."`
 	changeFlags
 }
 
 // Run pours a conversation now: what is due, or what brings it down to the size that every pour aims at. With
 // --dry-run it prints the command line that does exactly what was planned.
-func (c *pourCmd) Run(s *streams) error {
-	c.window, c.preset = c.Window.tokens, c.Preset
+func (c *pourCmd) Run(s *process.Process) error {
+	c.window, c.preset = c.Window.Tokens, c.Preset
 	var version int64
 	plan := func(e *engine.Engine, ctx context.Context, k store.Key) (*engine.Change, error) {
 		change, err := e.Pour(ctx, k, c.Focus)
@@ -37,14 +39,14 @@ func (c *pourCmd) Run(s *streams) error {
 	if err != nil || !c.DryRun {
 		return err
 	}
-	fmt.Fprintf(s.err, "nothing was changed; to do exactly this, run\n  decant pour %s --at %d%s\n", c.Session, version, c.again())
+	fmt.Fprintf(s.Err, "nothing was changed; to do exactly this, run\n  decant pour %s --at %d%s\n", c.Session, version, c.again())
 	return nil
 }
 
 // again returns the flags that the same plan needs again.
 func (c *pourCmd) again() (flags string) {
-	if c.Window.given {
-		flags += fmt.Sprintf(" --window %d", c.Window.tokens)
+	if c.Window.Given {
+		flags += fmt.Sprintf(" --window %d", c.Window.Tokens)
 	}
 	if c.Preset != "" {
 		flags += " --preset " + c.Preset

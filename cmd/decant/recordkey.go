@@ -7,6 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/decantdev/decant/internal/process"
+	"github.com/decantdev/decant/internal/userdir"
 )
 
 // keySize is the length in bytes of the key that seals records in files.
@@ -15,15 +18,15 @@ const keySize = 32
 // recordKey returns the key by which this user's Decant recognises its own records in files. It is made in the
 // user's settings folder when it is first needed. If that is impossible, recordKey returns nil: then a record that
 // is compacted again counts as ordinary text, and a note says so.
-func (s *streams) recordKey() []byte {
-	dir, err := os.UserConfigDir()
+func recordKey(s *process.Process) []byte {
+	dir, err := userdir.Config(s.Getenv)
 	if err == nil {
 		var key []byte
-		if key, err = keyAt(filepath.Join(dir, "decant", "record.key")); err == nil {
+		if key, err = keyAt(filepath.Join(dir, "record.key")); err == nil {
 			return key
 		}
 	}
-	fmt.Fprintf(s.err, "note: the settings folder has no usable key, so later runs will not recognise the record in the result as Decant's own: %v\n", err)
+	fmt.Fprintf(s.Err, "note: the settings folder has no usable key, so later runs will not recognise the record in the result as Decant's own: %v\n", err)
 	return nil
 }
 

@@ -17,10 +17,13 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/apps/chat"
+	"github.com/decantdev/decant/apps/chat/chatcmd"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/project"
+	"github.com/decantdev/decant/internal/setup"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -59,17 +62,13 @@ func (l *modelLog) first() string {
 // writers are the places where it is decided who writes records. Each returns an engine whose calls go over a log.
 var writers = map[string]func(t *testing.T, db store.Store, l *modelLog, e engine.Options) *engine.Engine{
 	"chat": func(t *testing.T, db store.Store, l *modelLog, e engine.Options) *engine.Engine {
-		t.Setenv("ANTHROPIC_API_KEY", "key")
-		return chatting(t, db, l, e, "claude-opus-4-5")
+		return chatting(t, db, l, e, "claude-opus-4-5", "ANTHROPIC_API_KEY=key")
 	},
 	"chat over Chat Completions": func(t *testing.T, db store.Store, l *modelLog, e engine.Options) *engine.Engine {
-		t.Setenv("OPENAI_API_KEY", "key")
-		return chatting(t, db, l, e, "gpt-5")
+		return chatting(t, db, l, e, "gpt-5", "OPENAI_API_KEY=key")
 	},
 	"chat at another address": func(t *testing.T, db store.Store, l *modelLog, e engine.Options) *engine.Engine {
-		t.Setenv("OPENAI_API_KEY", "key")
-		t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
-		return chatting(t, db, l, e, "qwen3:32b")
+		return chatting(t, db, l, e, "qwen3:32b", "OPENAI_API_KEY=key", "OPENAI_BASE_URL=http://127.0.0.1:1/v1")
 	},
 	"gateway": func(t *testing.T, db store.Store, l *modelLog, e engine.Options) *engine.Engine {
 		return serving(t, db, l, e, config.Summary{Provider: "anthropic", KeyEnv: "KEY", Key: "key"})
@@ -82,14 +81,14 @@ var writers = map[string]func(t *testing.T, db store.Store, l *modelLog, e engin
 	},
 }
 
-// chatting returns the engine of a chat with a model.
-func chatting(t *testing.T, db store.Store, l *modelLog, e engine.Options, model string) *engine.Engine {
+// chatting returns the engine of a chat with a model, in an environment.
+func chatting(t *testing.T, db store.Store, l *modelLog, e engine.Options, model string, environ ...string) *engine.Engine {
 	catalog, err := token.Builtin()
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := &chat.Options{Catalog: catalog, Project: &project.Project{Settings: project.Settings{Model: model}}}
-	if _, err := talkTo(o, false, l); err != nil {
+	if err := chatcmd.TalkTo(&process.Process{Environ: environ}, o, l); err != nil {
 		t.Fatal(err)
 	}
 	d, err := embedded.New(db, &embedded.Options{Account: o.Account, Engine: e})
@@ -101,14 +100,14 @@ func chatting(t *testing.T, db store.Store, l *modelLog, e engine.Options, model
 
 // serving returns the engine of a gateway that has heard of the conversation's client.
 func serving(t *testing.T, db store.Store, l *modelLog, e engine.Options, s config.Summary) *engine.Engine {
-	own, err := newOwnCalls(&config.Config{Summary: s}, l, e.Preset, slog.New(slog.DiscardHandler))
+	own, err := setup.NewOwnCalls(&config.Config{Summary: s}, l, e.Preset, slog.New(slog.DiscardHandler))
 	if err == nil {
-		err = own.into(&e, db)
+		err = own.Into(&e, db)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.accepted = own.accepted()
+	l.accepted = own.Accepted()
 	d, err := engine.New(db, e)
 	if err != nil {
 		t.Fatal(err)
@@ -129,9 +128,6 @@ func TestTheModelThatIsNamedWritesTheRecord(t *testing.T) {
 	} {
 		for named, want := range want {
 			t.Run(place+"/"+named, func(t *testing.T) {
-				for _, name := range []string{"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"} {
-					t.Setenv(name, "")
-				}
 				l := &modelLog{}
 				if got := askedForARecord(t, place, named, l); !strings.Contains(got, want) {
 					t.Errorf("%q was asked, want %q", got, want)
@@ -183,13 +179,13 @@ func askedForARecord(t *testing.T, place, named string, l *modelLog) string {
 
 // Every place that makes a summariser, or an account that one asks, is one of those above.
 func TestWhereRecordsAreWritten(t *testing.T) {
-	known := []string{"summarize.New cmd/decant/owncalls.go", "summarize.New embedded/models.go",
-		"provider.Account{ cmd/decant/chatmodel.go", "provider.Account{ cmd/decant/owncalls.go", "provider.Account{ cmd/decant/triagesandbox.go"}
+	known := []string{"summarize.New internal/setup/owncalls.go", "summarize.New embedded/models.go",
+		"provider.Account{ apps/chat/chatcmd/model.go", "provider.Account{ cmd/decant/standin.go", "provider.Account{ internal/setup/owncalls.go", "provider.Account{ cmd/decant/triagesandbox.go"}
 	var found []string
 	root := filepath.Join("..", "..")
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(root, path)
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(rel, "summarize") || strings.HasPrefix(rel, "internal") || strings.HasPrefix(rel, "scripts") {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(rel, "internal/summarize") || strings.HasPrefix(rel, "internal/owncalls") || strings.HasPrefix(rel, "scripts") {
 			return err
 		}
 		text, err := os.ReadFile(path)

@@ -18,7 +18,7 @@ import (
 // Their ids count.
 //
 //	remember [-tenant NAME] [-session ID] [-project NAME] [-kind KIND] [-archive] DB FIRST TEXT...
-func remember(flag *flag.FlagSet, args []string, _ io.Writer) error {
+func remember(flag *flag.FlagSet, args []string, file func(string) string, _ io.Writer) error {
 	tenant := flag.String("tenant", "", "name")
 	session := flag.String("session", "", "that the texts come from")
 	project := flag.String("project", "", "of the texts; without it they are of the user")
@@ -28,7 +28,7 @@ func remember(flag *flag.FlagSet, args []string, _ io.Writer) error {
 		return err
 	}
 	ctx := context.Background()
-	db, err := sqlite.Open(ctx, flag.Arg(0), sqlite.Options{})
+	db, err := sqlite.Open(ctx, file(flag.Arg(0)), sqlite.Options{})
 	if err != nil {
 		return err
 	}

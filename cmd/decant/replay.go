@@ -11,8 +11,12 @@ import (
 	"sync"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/replay"
 	"github.com/decantdev/decant/internal/report"
+	"github.com/decantdev/decant/internal/sessionfile"
 )
 
 type replayCmd struct {
@@ -27,18 +31,18 @@ type replayCmd struct {
 	From     string   `placeholder:"FORMAT" help:"Format of the input. Default: found in the content."`
 	JSON     bool     `name:"json" help:"Print JSON."`
 	HTML     string   `name:"html" placeholder:"FILE" help:"Write an HTML page with charts and every decision. It needs no network."`
-	catalogFlag
+	command.CatalogFlag
 }
 
 // Run plays every session through every policy.
-func (c *replayCmd) Run(s *streams) error {
-	o, err := c.options()
+func (c *replayCmd) Run(s *process.Process) error {
+	o, err := c.options(s)
 	if err != nil {
 		return err
 	}
-	files, err := sessionFiles(c.Files)
+	files, err := sessionFiles(s, c.Files)
 	if err != nil {
-		return inputError{err}
+		return exit.Input(err)
 	}
 	play := c.playAll
 	if c.Join {
@@ -49,18 +53,18 @@ func (c *replayCmd) Run(s *streams) error {
 		return err
 	}
 	if c.HTML != "" {
-		if err := s.output(c.HTML, r.WriteHTML); err != nil {
+		if err := s.Output(c.HTML, r.WriteHTML); err != nil {
 			return err
 		}
 	}
 	if c.JSON {
-		return writeJSON(s.out, r)
+		return command.WriteJSON(s.Out, r)
 	}
-	return r.WriteText(s.out)
+	return r.WriteText(s.Out)
 }
 
-func (c *replayCmd) options() (*replay.Options, error) {
-	catalog, err := c.models()
+func (c *replayCmd) options(s *process.Process) (*replay.Options, error) {
+	catalog, err := c.Models(s)
 	if err != nil {
 		return nil, err
 	}
@@ -74,13 +78,13 @@ func (c *replayCmd) options() (*replay.Options, error) {
 	}
 	if c.Join {
 		if names, err = c.joinedPolicies(names); err != nil {
-			return nil, usageError{err}
+			return nil, exit.Usage(err)
 		}
 	}
 	for _, name := range names {
-		p, err := replay.Parse(name, c.Early)
+		p, err := replay.Parse(s.Preset(name), c.Early)
 		if err != nil {
-			return nil, usageError{err}
+			return nil, exit.Usage(err)
 		}
 		o.Policies = append(o.Policies, p)
 	}
@@ -99,14 +103,14 @@ func (c *replayCmd) joinedPolicies(names []string) ([]string, error) {
 }
 
 // sessionFiles returns the files that names stand for, those of directories in the order of their names.
-func sessionFiles(names []string) ([]string, error) {
+func sessionFiles(s *process.Process, names []string) ([]string, error) {
 	var out []string
 	for _, name := range names {
-		err := filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
+		err := filepath.WalkDir(s.Path(name), func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err
 			}
-			if !d.IsDir() && (path == name || recordingName(path)) {
+			if !d.IsDir() && (path == s.Path(name) || recordingName(path)) {
 				out = append(out, path)
 			}
 			return nil
@@ -127,7 +131,7 @@ func recordingName(path string) bool {
 
 // playAll plays the files, one on each core at a time. It skips and reports a file that cannot be read,
 // unless it is the only one.
-func (c *replayCmd) playAll(s *streams, files []string, o *replay.Options) (*report.Replay, error) {
+func (c *replayCmd) playAll(s *process.Process, files []string, o *replay.Options) (*report.Replay, error) {
 	played := make([]*replay.Session, len(files))
 	failed := make([]error, len(files))
 	show := newCountdown(s, files, len(o.Policies))
@@ -157,11 +161,11 @@ func (c *replayCmd) playAll(s *streams, files []string, o *replay.Options) (*rep
 }
 
 // playJoined plays the files as one conversation. It skips and reports a file that cannot be read, unless it is the only one.
-func (c *replayCmd) playJoined(s *streams, files []string, o *replay.Options) (*report.Replay, error) {
+func (c *replayCmd) playJoined(s *process.Process, files []string, o *replay.Options) (*report.Replay, error) {
 	var rs []replay.Recording
 	var skipped []string
 	for _, f := range files {
-		doc, err := s.document(f, c.From)
+		doc, err := sessionfile.Read(s, f, c.From)
 		if err != nil && len(files) == 1 {
 			return nil, err
 		}
@@ -177,7 +181,7 @@ func (c *replayCmd) playJoined(s *streams, files []string, o *replay.Options) (*
 	o.Step = func() { show.step(0) }
 	played, err := replay.PlayJoined(name, rs, *o)
 	if err != nil {
-		return nil, inputError{err}
+		return nil, exit.Input(err)
 	}
 	for _, name := range played.Joined.LeftOut {
 		skipped = append(skipped, name+": nothing in it was answered")
@@ -226,21 +230,21 @@ func withoutClient(sessions []*replay.Session) {
 }
 
 // copies finds out which answers stand in several of the files. A file that cannot be read is reported when it is played.
-func (c *replayCmd) copies(s *streams, files []string) func(i int) func(*decant.Message) bool {
+func (c *replayCmd) copies(s *process.Process, files []string) func(i int) func(*decant.Message) bool {
 	if len(files) == 1 {
 		return func(int) func(*decant.Message) bool { return nil }
 	}
 	var all replay.Copies
 	for i, f := range files {
-		if doc, err := s.document(f, c.From); err == nil {
+		if doc, err := sessionfile.Read(s, f, c.From); err == nil {
 			all.Add(i, doc.Conversation)
 		}
 	}
 	return all.In
 }
 
-func (c *replayCmd) play(s *streams, file string, o replay.Options) (*replay.Session, error) {
-	doc, err := s.document(file, c.From)
+func (c *replayCmd) play(s *process.Process, file string, o replay.Options) (*replay.Session, error) {
+	doc, err := sessionfile.Read(s, file, c.From)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,10 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/replay"
+	"github.com/decantdev/decant/internal/sessionfile"
+	"github.com/decantdev/decant/internal/setup"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/testing/costtest"
@@ -67,7 +70,7 @@ func newRecital(t *testing.T, conv *decant.Conversation, early string) *recital 
 	r.api = sandbox.New(sandbox.Options{Model: sandbox.NewScript(conv), Counter: r.est, Now: now})
 	server := httptest.NewServer(r.api)
 	t.Cleanup(server.Close)
-	preset, err := presetAt("default", config.Level(early))
+	preset, err := setup.Preset("default", config.Level(early))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,8 +187,8 @@ func (r *recital) busts() (n int) {
 // signed by somebody else.
 func sendable(t *testing.T, name string) *decant.Conversation {
 	t.Helper()
-	var s streams
-	doc, err := s.document(filepath.Join("..", "..", "testdata", name), "")
+	var s process.Process
+	doc, err := sessionfile.Read(&s, filepath.Join("..", "..", "testdata", name), "")
 	if err != nil {
 		t.Fatal(err)
 	}

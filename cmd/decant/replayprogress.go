@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/decantdev/decant/internal/process"
 )
 
 // A countdown shows on a terminal, in one line and every second, the progress of long work on files and how long
@@ -26,7 +28,7 @@ type countdown struct {
 	shown    bool
 }
 
-func newCountdown(s *streams, files []string, steps int) *countdown {
+func newCountdown(s *process.Process, files []string, steps int) *countdown {
 	c := &countdown{start: time.Now(), steps: max(1, steps), stop: make(chan struct{}), under: make([]int64, len(files))}
 	for _, f := range files {
 		n := int64(1)
@@ -36,8 +38,8 @@ func newCountdown(s *streams, files []string, steps int) *countdown {
 		c.sizes = append(c.sizes, n)
 		c.all += n
 	}
-	if s.terminal {
-		c.w = s.err
+	if s.Terminal {
+		c.w = s.Err
 		c.ended.Go(c.watch)
 	}
 	return c
@@ -53,7 +55,7 @@ func (c *countdown) watch() {
 			return
 		case now := <-tick.C:
 			c.mu.Lock()
-			control(c.w, fmt.Sprintf("\r%s\x1b[K", c.line(now.Sub(c.start))))
+			process.Control(c.w, fmt.Sprintf("\r%s\x1b[K", c.line(now.Sub(c.start))))
 			c.shown = true
 			c.mu.Unlock()
 		}
@@ -95,6 +97,6 @@ func (c *countdown) end() {
 	close(c.stop)
 	c.ended.Wait()
 	if c.shown {
-		control(c.w, "\r\x1b[K")
+		process.Control(c.w, "\r\x1b[K")
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/decantdev/decant/internal/process"
 )
 
 // A replay of a real folder was silent for minutes. On a terminal one line says how far it is, from the
@@ -24,7 +26,7 @@ func TestCountdown(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		c := newCountdown(&streams{err: &out, terminal: true}, files, 4)
+		c := newCountdown(&process.Process{Err: &out, Terminal: true}, files, 4)
 		time.Sleep(1500 * time.Millisecond)
 		synctest.Wait()
 		c.step(0)
@@ -51,7 +53,7 @@ func TestCountdown(t *testing.T) {
 
 func TestCountdownIsSilentWhereNobodyWatches(t *testing.T) {
 	var out bytes.Buffer
-	c := newCountdown(&streams{err: &out}, []string{"no such file"}, 1)
+	c := newCountdown(&process.Process{Err: &out}, []string{"no such file"}, 1)
 	c.step(0)
 	c.done(0)
 	c.end()

@@ -6,36 +6,39 @@ import (
 	"io"
 	"time"
 
+	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/lookup"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
 
 type reportCmd struct {
-	Since age    `placeholder:"AGE" help:"Only what happened in the last 30d, 12h, ... Default: everything."`
-	Month month  `placeholder:"MONTH" help:"Only one month: 2026-10. Without a value: the current month."`
-	By    string `enum:",model,project,day,tenant" default:"" placeholder:"WHAT" help:"Print one table only: model, project, day, or tenant (which covers all tenants of the database)."`
-	Only  string `name:"conversation" placeholder:"ID" help:"Report on one conversation, with what each of its decisions has saved and cost: its id, its session, the beginning of either, or \"last\"."`
-	JSON  bool   `name:"json" help:"Print JSON."`
-	HTML  string `name:"html" placeholder:"FILE" help:"Write an HTML page. It needs no network."`
-	allFlag
-	catalogFlag
-	dbFlag
+	Since command.Age   `placeholder:"AGE" help:"Only what happened in the last 30d, 12h, ... Default: everything."`
+	Month command.Month `placeholder:"MONTH" help:"Only one month: 2026-10. Without a value: the current month."`
+	By    string        `enum:",model,project,day,tenant" default:"" placeholder:"WHAT" help:"Print one table only: model, project, day, or tenant (which covers all tenants of the database)."`
+	Only  string        `name:"conversation" placeholder:"ID" help:"Report on one conversation, with what each of its decisions has saved and cost: its id, its session, the beginning of either, or \"last\"."`
+	JSON  bool          `name:"json" help:"Print JSON."`
+	HTML  string        `name:"html" placeholder:"FILE" help:"Write an HTML page. It needs no network."`
+	command.AllFlag
+	command.CatalogFlag
+	command.DBFlag
 }
 
 // Run sums up what the database holds.
-func (c *reportCmd) Run(s *streams) error {
+func (c *reportCmd) Run(s *process.Process) error {
 	now := time.Now().UTC()
 	p, err := c.period(now)
 	if err != nil {
-		return usageError{err}
+		return exit.Usage(err)
 	}
-	catalog, err := c.models()
+	catalog, err := c.Models(s)
 	if err != nil {
 		return err
 	}
-	return c.with(func(ctx context.Context, db store.Store) error {
+	return c.With(s, func(ctx context.Context, db store.Store) error {
 		l, err := c.ledger(ctx, db, catalog, p)
 		if err != nil {
 			return err
@@ -43,32 +46,32 @@ func (c *reportCmd) Run(s *streams) error {
 		l.From, l.To = p.Days(now)
 		l.Retire(catalog, now)
 		if c.HTML != "" {
-			if err := s.output(c.HTML, l.WriteHTML); err != nil {
+			if err := s.Output(c.HTML, l.WriteHTML); err != nil {
 				return err
 			}
 		}
-		return c.print(s.out, l)
+		return c.print(s.Out, l)
 	})
 }
 
 // period returns the time that the report is about.
 func (c *reportCmd) period(now time.Time) (p lookup.Period, err error) {
 	switch {
-	case c.Month.given && c.Since != 0:
+	case c.Month.Given && c.Since != 0:
 		return p, errors.New("--since and --month exclude each other")
-	case c.Only != "" && (c.Month.given || c.Since != 0):
+	case c.Only != "" && (c.Month.Given || c.Since != 0):
 		return p, errors.New("--conversation and --since or --month exclude each other: savings of a decision count from the moment it was made")
-	case (c.By == "tenant" || c.AllTenants) && (c.Tenant.given || c.Only != ""):
+	case (c.By == "tenant" || c.AllTenants) && (c.Tenant.Given || c.Only != ""):
 		return p, errors.New("--by tenant and --all-tenants cover all tenants: leave out --tenant and --conversation")
-	case c.Month.given:
-		return c.Month.period(now), nil
+	case c.Month.Given:
+		return c.Month.Period(now), nil
 	}
-	return lookup.Period{From: c.Since.since(now)}, nil
+	return lookup.Period{From: c.Since.Since(now)}, nil
 }
 
 func (c *reportCmd) print(w io.Writer, l *report.Ledger) error {
 	if c.JSON {
-		return writeJSON(w, l)
+		return command.WriteJSON(w, l)
 	}
 	return l.WriteText(w)
 }
@@ -76,7 +79,7 @@ func (c *reportCmd) print(w io.Writer, l *report.Ledger) error {
 // ledger reads what was stored and booked in a period, of one tenant, of all, or of one conversation.
 func (c *reportCmd) ledger(ctx context.Context, db store.Store, catalog *token.Catalog, p lookup.Period) (*report.Ledger, error) {
 	l := lookup.NewLedger(db, lookup.LedgerOptions{Period: p, Catalog: catalog, By: c.By, Each: c.Only != ""})
-	tenants, err := c.Tenant.chosen(ctx, db, &allFlag{c.AllTenants || c.By == "tenant"})
+	tenants, err := c.Tenant.Chosen(ctx, db, &command.AllFlag{AllTenants: c.AllTenants || c.By == "tenant"})
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +100,7 @@ func (c *reportCmd) conversations(ctx context.Context, db store.Store, tenant st
 	if c.Only == "" {
 		return db.Conversations(ctx, store.Filter{Tenant: tenant, Since: p.From, Limit: mostReported})
 	}
-	one, err := c.find(ctx, db, c.Only)
+	one, err := c.Find(ctx, db, c.Only)
 	if err != nil {
 		return nil, err
 	}

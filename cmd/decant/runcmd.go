@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -19,6 +18,9 @@ import (
 
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/doctor"
+	"github.com/decantdev/decant/internal/edge"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 )
 
 type runCmd struct {
@@ -29,19 +31,19 @@ type runCmd struct {
 }
 
 // Run runs an agent on a gateway of its own and returns the agent's exit code.
-func (c *runCmd) Run(s *streams) (err error) {
+func (c *runCmd) Run(s *process.Process) (err error) {
 	if c.Upstream == "" {
-		c.Upstream = os.Getenv("ANTHROPIC_BASE_URL") // send requests where the agent would send them
+		c.Upstream = s.Getenv("ANTHROPIC_BASE_URL") // send requests where the agent would send them
 	}
 	if err := c.settle(s); err != nil {
 		return err
 	}
-	cfg, err := c.local()
+	cfg, err := c.local(s)
 	if err != nil {
 		return err
 	}
 	if text := doubt(c.Command[0]); text != "" {
-		s.warn(errors.New(text))
+		s.Warn(errors.New(text))
 	}
 	quiet := *s
 	closeLog, err := c.redirect(&quiet)
@@ -55,12 +57,12 @@ func (c *runCmd) Run(s *streams) (err error) {
 
 // local returns the configuration of a gateway that only this machine can reach. It has no keys, because
 // the agent is the one local user.
-func (c *runCmd) local() (*config.Config, error) {
+func (c *runCmd) local(s *process.Process) (*config.Config, error) {
 	listen := cmp.Or(c.Listen, "127.0.0.1:0")
 	if host, _, err := net.SplitHostPort(listen); err != nil || !config.Loopback(host) {
-		return nil, usageError{fmt.Errorf("run: --listen %s is not a loopback address such as 127.0.0.1:4141; to serve other machines, use decant serve", listen)}
+		return nil, exit.Usage(fmt.Errorf("run: --listen %s is not a loopback address such as 127.0.0.1:4141; to serve other machines, use decant serve", listen))
 	}
-	cfg, err := c.load(listen)
+	cfg, err := c.load(s, listen)
 	if err != nil {
 		return nil, err
 	}
@@ -69,24 +71,20 @@ func (c *runCmd) local() (*config.Config, error) {
 }
 
 // redirect sends the gateway's log to its file.
-func (c *runCmd) redirect(s *streams) (func() error, error) {
-	name := c.LogFile
-	if name == "" {
-		name = os.DevNull
-	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+func (c *runCmd) redirect(s *process.Process) (func() error, error) {
+	f, err := os.OpenFile(cmp.Or(s.Path(c.LogFile), os.DevNull), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("log file: %w", err)
 	}
-	s.err = f
+	s.Err = f
 	return f.Close, nil
 }
 
 // withGateway serves a gateway while do runs.
-func withGateway(cfg *config.Config, s *streams, do func(base string) error) error {
+func withGateway(cfg *config.Config, s *process.Process, do func(base string) error) error {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	srv, err := newService(ctx, cfg, logger(cfg, s), nil)
+	srv, err := newService(ctx, s, cfg, edge.Logger(cfg, s), nil)
 	if err != nil {
 		return err
 	}
@@ -105,24 +103,17 @@ func withGateway(cfg *config.Config, s *streams, do func(base string) error) err
 	return err
 }
 
-// An exitStatus is the exit code of the agent. Decant passes it on and prints nothing.
-type exitStatus int
-
-// Error names the status.
-func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
-
 // runAgent runs a command whose API is at base; own says that the provider's own API is behind it. It passes signals
 // to stop to the command, which decides what to do.
-func runAgent(command []string, base string, own bool, s *streams) error {
-	env, err := clientEnv(os.Environ(), base, own)
+func runAgent(command []string, base string, own bool, s *process.Process) error {
+	env, err := clientEnv(s.Environ, base, own)
 	if err != nil {
-		return usageError{err}
+		return exit.Usage(err)
 	}
 	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, s.in, file(s.out), file(s.err)
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(signals)
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = s.Dir, env, s.In, process.File(s.Out), process.File(s.Err)
+	signals, stop := s.Signals(os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("run %s: %w", filepath.Base(command[0]), err)
 	}
@@ -140,16 +131,16 @@ func runAgent(command []string, base string, own bool, s *streams) error {
 	}
 }
 
-// exitOf returns the exit code of a command, as a shell would report it.
+// exitOf returns the exit code of a command, as a shell would report it. Decant passes it on and prints nothing.
 func exitOf(err error) error {
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) {
+	var failed *exec.ExitError
+	if !errors.As(err, &failed) {
 		return err
 	}
-	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return exitStatus(128 + int(status.Signal()))
+	if status, ok := failed.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return exit.Status(128 + int(status.Signal()))
 	}
-	return exitStatus(exit.ExitCode())
+	return exit.Status(failed.ExitCode())
 }
 
 // clientEnv returns the environment in which clients find the gateway at base: Claude Code and the SDKs by

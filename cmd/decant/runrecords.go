@@ -7,9 +7,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/goccy/go-yaml"
-
+	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/plainfile"
+	"github.com/decantdev/decant/internal/process"
+	"github.com/decantdev/decant/internal/userdir"
+	"github.com/decantdev/decant/internal/yamltext"
 )
 
 // runSettings is the file of the user's settings for decant run, in the form of --config.
@@ -30,11 +32,11 @@ summary:
 
 // settle chooses the settings of the user where no others are named, and asks once whether a model may write records. It
 // asks at a terminal only, and where neither the settings nor flags nor the environment say anything about such a model.
-func (c *runCmd) settle(s *streams) error {
-	if c.Config != "" || os.Getenv("DECANT_CONFIG") != "" {
+func (c *runCmd) settle(s *process.Process) error {
+	if c.Config != "" || s.Getenv("DECANT_CONFIG") != "" {
 		return nil
 	}
-	home, err := settingsHome()
+	home, err := userdir.Config(s.Getenv)
 	if err != nil {
 		return nil // a system without a home has no settings of a user
 	}
@@ -42,20 +44,20 @@ func (c *runCmd) settle(s *streams) error {
 	data, err := plainfile.Read(name, 1<<20)
 	there := err == nil
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return inputError{err}
+		return exit.Input(err)
 	}
 	has := map[string]any{}
-	if err := yaml.Unmarshal(data, &has); err != nil {
-		return inputError{fmt.Errorf("%s: %w", name, err)}
+	if err := yamltext.Unmarshal(data, &has); err != nil {
+		return exit.Input(fmt.Errorf("%s: %w", name, err))
 	}
-	if has["summary"] == nil && !c.decided() && s.asks() {
-		yes := s.confirm(fmt.Sprintf("May a cheap model write beside the quotes when a conversation is compacted, with this agent's own API key, for at most $%.2f a session and $%.2f a day?",
+	if has["summary"] == nil && !c.decided(s) && s.Asks() {
+		yes := s.Confirm(fmt.Sprintf("May a cheap model write beside the quotes when a conversation is compacted, with this agent's own API key, for at most $%.2f a session and $%.2f a day?",
 			sessionUSD, dayUSD))
 		data = fmt.Appendf(data, answered, yes, sessionUSD, dayUSD)
 		if err := errors.Join(os.MkdirAll(home, 0o700), os.WriteFile(name, data, 0o600)); err != nil {
 			return fmt.Errorf("keep the answer: %w", err)
 		}
-		s.note("The answer is kept in %s.", name)
+		s.Note("The answer is kept in %s.", name)
 		there = true
 	}
 	if there {
@@ -65,12 +67,12 @@ func (c *runCmd) settle(s *streams) error {
 }
 
 // decided reports whether flags or the environment say whom to ask.
-func (c *runCmd) decided() bool {
+func (c *runCmd) decided(s *process.Process) bool {
 	if c.UseClientCredential || c.SummaryModel != "" {
 		return true
 	}
 	for _, name := range []string{"USE_CLIENT_CREDENTIAL", "SUMMARY_MODEL", "SUMMARY_API_KEY_ENV", "SUMMARY_KEY_FILE", "SUMMARY_BASE_URL"} {
-		if os.Getenv("DECANT_"+name) != "" {
+		if s.Getenv("DECANT_"+name) != "" {
 			return true
 		}
 	}

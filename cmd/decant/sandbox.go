@@ -1,20 +1,20 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"net"
-	"os"
-	"os/signal"
 	"slices"
-	"syscall"
 	"time"
 
+	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
+	"github.com/decantdev/decant/internal/sessionfile"
 	"github.com/decantdev/decant/testing/sandbox"
 )
 
 type sandboxCmd struct {
-	catalogFlag
+	command.CatalogFlag
 	Listen   string `default:"127.0.0.1:4142" placeholder:"ADDR" help:"Address to listen on; port 0 means any free port (${default})."`
 	Script   string `placeholder:"FILE" help:"Answer as the assistant in this transcript did; overrides --model."`
 	Model    string `default:"rules" enum:"rules,reader,summarizer" placeholder:"NAME" help:"What answers: rules (some tool calls per turn, then done), reader (uses only what it is sent), summarizer (${default})."`
@@ -30,30 +30,30 @@ type sandboxCmd struct {
 }
 
 // Run serves a sandbox until it is told to stop.
-func (c *sandboxCmd) Run(s *streams) error {
+func (c *sandboxCmd) Run(s *process.Process) error {
 	model, err := c.model(s)
 	if err != nil {
 		return err
 	}
-	catalog, err := c.models()
+	catalog, err := c.Models(s)
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := s.Context()
 	defer stop()
 	o := sandbox.Options{Model: model, Catalog: catalog, Window: c.Window, CountBilling: c.CountBilling, Local: c.Local, Unasked: c.Unasked}
 	if how := sandbox.Misbehavior(c.Misbehave); slices.Contains(sandbox.Misbehaviors(), how) {
 		o = how.Apply(o)
 	} else if how != "" {
-		return usageError{fmt.Errorf("--misbehave: there is no %q: use one of %q", how, sandbox.Misbehaviors())}
+		return exit.Usage(fmt.Errorf("--misbehave: there is no %q: use one of %q", how, sandbox.Misbehaviors()))
 	}
 	return sandbox.ListenAndServe(ctx, c.Listen, o, func(a net.Addr) {
-		fmt.Fprintf(s.out, "A stand-in for the Messages API listens on http://%s. Any key will do; nothing leaves this machine.\n", a)
+		fmt.Fprintf(s.Out, "A stand-in for the Messages API listens on http://%s. Any key will do; nothing leaves this machine.\n", a)
 	})
 }
 
 // model returns the model that answers.
-func (c *sandboxCmd) model(s *streams) (sandbox.Model, error) {
+func (c *sandboxCmd) model(s *process.Process) (sandbox.Model, error) {
 	switch {
 	case c.Script == "" && c.Model == "reader":
 		return sandbox.Reader{}, nil
@@ -66,13 +66,13 @@ func (c *sandboxCmd) model(s *streams) (sandbox.Model, error) {
 		}
 		return &sandbox.Rules{Calls: calls, OutputKB: c.OutputKB, Thought: c.Thought}, nil
 	}
-	doc, err := s.document(c.Script, "")
+	doc, err := sessionfile.Read(s, c.Script, "")
 	if err != nil {
 		return nil, err
 	}
 	script := sandbox.NewScript(doc.Conversation)
 	if len(script.Answers) == 0 {
-		return nil, inputError{fmt.Errorf("%s: there is no message of an assistant to play", c.Script)}
+		return nil, exit.Input(fmt.Errorf("%s: there is no message of an assistant to play", c.Script))
 	}
 	return script, nil
 }

@@ -74,12 +74,16 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := new(here)
-	testscript.RunT(oneByOne{t}, testscript.Params{
+	names, err := variables("testdata/script")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &here{names: names}
+	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"capture": capture, "kept": playKept, "original": original, "unpack": unpack, "services": targets,
-			"decant": h.decant, "fill": h.helper("fill", h.fill), "remember": h.helper("remember", remember),
+			"decant": h.decant, "fill": helper("fill", h.fill), "remember": helper("remember", remember),
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SESSIONS", sessions)
@@ -87,11 +91,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GOGC", strconv.Itoa(garbage))
 			e.Setenv("XDG_CACHE_HOME", sharedDir)
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
-			if err := os.MkdirAll(filepath.Join(e.WorkDir, "home"), 0o700); err != nil {
-				return err
-			}
-			h.names, err = variables(e.Vars, "testdata/script")
-			return err
+			return os.MkdirAll(filepath.Join(e.WorkDir, "home"), 0o700)
 		},
 	})
 }

@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"errors"
-	"log/slog"
-	"os"
-	"os/signal"
 	"syscall"
 	"time"
 
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/edge"
+	"github.com/decantdev/decant/internal/process"
 )
 
 type serveCmd struct {
@@ -22,67 +22,58 @@ type serveCmd struct {
 }
 
 // settings returns the configuration as it is now.
-func (c *serveCmd) settings() (*config.Config, error) {
-	return c.loadWith(map[string]string{"listen": c.Listen, "tls_cert": c.TLSCert, "tls_key": c.TLSKey, "metrics_listen": c.MetricsListen, "plain_http": given(c.PlainHTTP)})
-}
-
-// given returns how a setting is written that a flag turns on.
-func given(flag bool) string {
-	if flag {
-		return "true"
-	}
-	return ""
+func (c *serveCmd) settings(s *process.Process) (*config.Config, error) {
+	return c.loadWith(s, map[string]string{"listen": c.Listen, "tls_cert": c.TLSCert, "tls_key": c.TLSKey, "metrics_listen": c.MetricsListen, "plain_http": command.Switch(c.PlainHTTP)})
 }
 
 // Run serves until it is told to stop. On a hangup it reads keys and certificates again.
-func (c *serveCmd) Run(s *streams) error {
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP) // first, because until then a hangup ends the process
-	defer signal.Stop(hangups)
-	cfg, err := c.settings()
+func (c *serveCmd) Run(s *process.Process) error {
+	hangups, stopHangups := s.Signals(syscall.SIGHUP) // first, because until then a hangup ends the process
+	defer stopHangups()
+	cfg, err := c.settings(s)
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := s.Context()
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	go tendMemory(ctx)
-	log := logger(cfg, s)
+	log := edge.Logger(cfg, s)
 	endAfter(ctx, time.Duration(cfg.Drain), log)
-	srv, err := newService(ctx, cfg, log, storedKeys)
+	srv, err := newService(ctx, s, cfg, log, edge.StoredKeys)
 	if err != nil {
 		return err
 	}
 	srv.board.Lines = linesFor(cfg, s)
-	e, err := newEdge(ctx, cfg, srv.keys, srv.store.TenantKeys, log)
+	e, err := edge.New(ctx, cfg, srv.keys, srv.store.TenantKeys, log)
 	if err != nil {
 		return errors.Join(err, srv.close())
 	}
-	if err := e.operate(srv); err != nil {
+	if err := e.Operate(srv.path, srv.metrics, srv.gateway.Operations()); err != nil {
 		stop()
-		return errors.Join(err, e.close(), srv.close())
+		return errors.Join(err, e.Close(), srv.close())
 	}
 	log.Info("serving", startAttrs(cfg, e, srv)...)
-	e.warn(log)
+	e.Warn(log)
 	reloads := make(chan struct{})
 	go func() {
 		defer close(reloads)
-		e.followHangups(ctx, hangups, c.settings)
+		e.FollowHangups(ctx, hangups, func() (*config.Config, error) { return c.settings(s) })
 	}()
-	err = srv.gateway.Serve(ctx, e.listener, time.Duration(cfg.Drain))
+	err = srv.gateway.Serve(ctx, e.Listener(), time.Duration(cfg.Drain))
 	stop() // needed if the gateway has ended by itself
 	<-reloads
-	return errors.Join(err, e.close(), srv.close())
+	return errors.Join(err, e.Close(), srv.close())
 }
 
 // startAttrs returns what the log says about a gateway that begins to serve. A window of 0 means every model's own.
-func startAttrs(c *config.Config, e *edge, s *service) []any {
-	as := []any{"listen", e.listener.Addr().String(), "tls", e.pair != nil, "upstream", c.Upstream, "db", s.path, "preset", c.Preset, "mode", c.Mode, "keys", s.keys.Len()}
+func startAttrs(c *config.Config, e *edge.Edge, s *service) []any {
+	as := []any{"listen", e.Listener().Addr().String(), "tls", e.Encrypts(), "upstream", c.Upstream, "db", s.path, "preset", c.Preset, "mode", c.Mode, "keys", s.keys.Len()}
 	if c.Seal.KeyFile != "" {
 		as = append(as, "encrypted", true)
 	}
-	if e.metrics != nil {
-		as = append(as, "metrics", e.metrics.Addr().String())
+	if e.Metrics() != nil {
+		as = append(as, "metrics", e.Metrics().Addr().String())
 	}
 	if c.Tracing.Export.URL != "" {
 		as = append(as, "traces", c.Tracing.Export.URL)
@@ -90,18 +81,5 @@ func startAttrs(c *config.Config, e *edge, s *service) []any {
 	if c.Window > 0 {
 		as = append(as, "window", c.Window)
 	}
-	return append(as, s.own.attrs()...)
-}
-
-// logger returns the log that a configuration asks for. Logs go to standard error.
-func logger(c *config.Config, s *streams) *slog.Logger {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(c.Log)); err != nil {
-		level = slog.LevelInfo // checked with the configuration
-	}
-	o := &slog.HandlerOptions{Level: level}
-	if c.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(s.err, o))
-	}
-	return slog.New(slog.NewTextHandler(s.err, o))
+	return append(as, s.own.Attrs()...)
 }

@@ -18,8 +18,11 @@ import (
 	"github.com/decantdev/decant/internal/keyring"
 	"github.com/decantdev/decant/internal/modelhttp"
 	"github.com/decantdev/decant/internal/notice"
+	"github.com/decantdev/decant/internal/process"
+	"github.com/decantdev/decant/internal/setup"
 	"github.com/decantdev/decant/internal/tracing"
 	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/store"
 )
 
 // A service is a gateway with everything behind it.
@@ -31,41 +34,41 @@ type service struct {
 	keys     *keyring.Ring // nil: everybody is the one local user
 	metrics  *prometheus.Registry
 	board    *notice.Board
-	own      *ownCalls // nil: no model is asked
-	path     string    // of the database
+	own      *setup.OwnCalls // nil: no model is asked
+	path     string          // of the database
 	work     sync.WaitGroup
 	stop     context.CancelFunc // of work
 }
 
+// A ringFunc returns the keys that admit requests to a service.
+type ringFunc func(context.Context, *config.Config, keyring.Source, *slog.Logger) (*keyring.Ring, error)
+
 // newService opens the store and builds what a configuration asks for. ring returns the keys that admit requests;
 // nil means that no keys are needed.
-func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ringFunc) (*service, error) {
-	pre, rules, err := presets(c)
+func newService(ctx context.Context, p *process.Process, c *config.Config, log *slog.Logger, ring ringFunc) (*service, error) {
+	pre, rules, err := setup.Presets(c)
 	if err != nil {
 		return nil, err
 	}
-	out, err := outbound(c)
+	out, err := setup.Outbound(c)
 	if err != nil {
 		return nil, err
 	}
-	s := &service{outbound: out, metrics: prometheus.NewRegistry(), board: &notice.Board{Log: log, Now: time.Now}}
+	s := &service{outbound: out, metrics: prometheus.NewRegistry(), path: c.DB, board: &notice.Board{Log: log, Now: time.Now}}
 	money, err := gateway.NewMoney(s.metrics)
 	if err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
 	}
-	if s.own, err = newOwnCalls(c, out, pre, log); err != nil {
+	if s.own, err = setup.NewOwnCalls(c, out, pre, log); err != nil {
 		return nil, err
 	}
-	if err = s.own.register(s.metrics, money, s); err != nil {
+	if err = s.own.Register(s.metrics, money, s.board, func(tenant string) []store.Allowance { return s.keys.Allowances(tenant) }); err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
 	}
-	if s.path, err = databasePath(c.DB); err != nil {
+	if s.tracing, err = newTracing(c, out, p.Version, pre.Name, s.metrics, log); err != nil {
 		return nil, err
 	}
-	if s.tracing, err = newTracing(c, out, pre.Name, s.metrics, log); err != nil {
-		return nil, err
-	}
-	if s.store, err = newStanding(ctx, c, s.path, manager(c, pre, s, money, log), log); err != nil {
+	if s.store, err = newStanding(ctx, c, c.DB, manager(c, pre, s, money, log), log); err != nil {
 		endTracing(s.tracing)
 		return nil, err
 	}
@@ -77,9 +80,9 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 	}
 	s.gateway, err = gateway.New(gateway.Options{
 		Engine: s.store.current.Load().engine, Upstream: c.Destinations()[0], Outbound: out, Keys: s.keys, Rules: rules, Project: c.Project, Logger: log,
-		Metrics: s.metrics, MetricsToken: c.Token.Reveal(), Version: versionOf(buildInfo()), Commit: commitOf(buildInfo()),
+		Metrics: s.metrics, MetricsToken: c.Token.Reveal(), Version: p.Version, Commit: p.Commit,
 		Local: local(c.Listen), Hosts: c.Hosts, MaxBody: bodyLimit(c), Memory: bodyMemory(c),
-		Ready: s.store.Ping, Tracing: s.tracing, Accepted: s.own.accepted(),
+		Ready: s.store.Ping, Tracing: s.tracing, Accepted: s.own.Accepted(),
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.close())
@@ -94,12 +97,12 @@ var timeouts engine.Timeouts
 // manager returns a function that makes the engine for a store.
 func manager(c *config.Config, pre *preset.Preset, s *service, money *gateway.Money, log *slog.Logger) func(*serviceStore) (*engine.Engine, error) {
 	o := engine.Options{
-		Preset: pre, Mode: engine.Mode(c.Mode), Window: c.Window, Adds: engine.Adds{DropBlock: c.DropBlock, Markers: c.AddMarkers}, Budgets: budgetsOf(c),
+		Preset: pre, Mode: engine.Mode(c.Mode), Window: c.Window, Adds: engine.Adds{DropBlock: c.DropBlock, Markers: c.AddMarkers}, Budgets: setup.Budgets(c),
 		Logger: log, OnBooked: money.Book, Memory: engine.Memory{Backlog: backlog(c)}, Watcher: s.board, Timeouts: timeouts,
 	}
 	return func(db *serviceStore) (*engine.Engine, error) {
 		o := o
-		if err := s.own.into(&o, db); err != nil {
+		if err := s.own.Into(&o, db); err != nil {
 			return nil, err
 		}
 		if db.failed == nil {
@@ -140,7 +143,7 @@ func (s *service) close() error {
 	}
 	s.work.Wait()
 	err := s.store.Close()
-	s.own.close()
+	s.own.Close()
 	s.board.Hooks.Close()
 	endTracing(s.tracing) // last, so that it includes what the engine archived at the end
 	s.outbound.CloseIdleConnections()

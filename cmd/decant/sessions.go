@@ -4,29 +4,31 @@ import (
 	"context"
 	"time"
 
+	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/lookup"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 )
 
 type sessionsCmd struct {
-	Name    string `arg:"" optional:"" help:"Only conversations whose session or id begins with this."`
-	Since   age    `placeholder:"AGE" help:"Only conversations that changed in the last 30d, 12h, ..."`
-	Limit   int    `default:"50" help:"List at most this many, most recently changed first."`
-	FullIDs bool   `name:"full-ids" help:"Print ids and sessions in full."`
-	JSON    bool   `name:"json" help:"Print JSON."`
-	allFlag
-	dbFlag
+	Name    string      `arg:"" optional:"" help:"Only conversations whose session or id begins with this."`
+	Since   command.Age `placeholder:"AGE" help:"Only conversations that changed in the last 30d, 12h, ..."`
+	Limit   int         `default:"50" help:"List at most this many, most recently changed first."`
+	FullIDs bool        `name:"full-ids" help:"Print ids and sessions in full."`
+	JSON    bool        `name:"json" help:"Print JSON."`
+	command.AllFlag
+	command.DBFlag
 }
 
 // Run lists the conversations of the database.
-func (c *sessionsCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db store.Store) error {
-		tenants, err := c.Tenant.chosen(ctx, db, &c.allFlag)
+func (c *sessionsCmd) Run(s *process.Process) error {
+	return c.With(s, func(ctx context.Context, db store.Store) error {
+		tenants, err := c.Tenant.Chosen(ctx, db, &c.AllFlag)
 		if err != nil {
 			return err
 		}
-		found, err := lookup.Conversations(ctx, db, tenants, store.Filter{Name: c.Name, Since: c.Since.since(time.Now()), Limit: c.Limit})
+		found, err := lookup.Conversations(ctx, db, tenants, store.Filter{Name: c.Name, Since: c.Since.Since(time.Now()), Limit: c.Limit})
 		if err != nil {
 			return err
 		}
@@ -35,8 +37,8 @@ func (c *sessionsCmd) Run(s *streams) error {
 			rows[i] = lookup.Session(&found[i])
 		}
 		if c.JSON {
-			return writeJSON(s.out, rows)
+			return command.WriteJSON(s.Out, rows)
 		}
-		return report.WriteSessions(s.out, rows, time.Local, c.FullIDs)
+		return report.WriteSessions(s.Out, rows, time.Local, c.FullIDs)
 	})
 }

@@ -17,7 +17,7 @@ import (
 
 // newTracing returns the tracing that a configuration asks for, nil if it asks for none. preset is the policy of
 // requests without another one.
-func newTracing(c *config.Config, out *modelhttp.Outbound, preset string, reg prometheus.Registerer, log *slog.Logger) (*tracing.Tracing, error) {
+func newTracing(c *config.Config, out *modelhttp.Outbound, version, preset string, reg prometheus.Registerer, log *slog.Logger) (*tracing.Tracing, error) {
 	e := &c.Tracing.Export
 	if e.URL == "" {
 		return nil, nil
@@ -28,7 +28,7 @@ func newTracing(c *config.Config, out *modelhttp.Outbound, preset string, reg pr
 	}
 	// The library would print its errors to standard error. The ones that matter are in our log.
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Debug("tracing", "error", err.Error()) }))
-	about := map[string]string{"service.version": versionOf(buildInfo())}
+	about := map[string]string{"service.version": version}
 	maps.Copy(about, e.Resource)
 	if len(header) > 0 && at.Scheme == "http" && !config.Loopback(at.Hostname()) {
 		log.Warn("the headers for the collector of traces cross the network in clear; use https", "collector", e.URL)

@@ -2,17 +2,16 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/decantdev/decant/apps/triage"
+	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/trust"
 	"github.com/decantdev/decant/store"
 )
@@ -37,8 +36,8 @@ type triageFlags struct {
 	Repo    []string `sep:"none" placeholder:"[NAME=]DIR" help:"Clone of a repository whose code runs (those of the settings, or the one here). May be repeated."`
 	Sandbox bool     `help:"Use a stand-in for the model, with recorded answers. Needs no key; nothing leaves this machine."`
 	DB      string   `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the gateway's; with --sandbox a temporary one."`
-	keyFileFlag
-	catalogFlag
+	command.KeyFileFlag
+	command.CatalogFlag
 }
 
 // triageSettings is the settings file, from the folder in which a command runs.
@@ -49,28 +48,28 @@ func (f *triageFlags) file() string { return cmp.Or(f.Config, filepath.FromSlash
 
 // settings returns the settings of the file, the environment and the command line, where the later ones win. A file that
 // is not the user's own counts only after decant trust, and so do the MCP servers that it names.
-func (f *triageFlags) settings(s *streams) (*triage.Settings, error) {
-	file, err := trust.Read(f.file())
+func (f *triageFlags) settings(s *process.Process) (*triage.Settings, error) {
+	file, err := trust.Read(s.Path(f.file()))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, inputError{err}
+		return nil, exit.Input(err)
 	}
-	src := triage.File{Name: f.file(), Own: true}
+	src := triage.File{Name: s.Path(f.file()), Own: true}
 	if file != nil {
-		src.Data, src.Own = file.Data, f.Config != "" && own(f.Config)
-		if err := s.vouched(file, src.Own, cmp.Or(f.Config, ".")); err != nil {
+		src.Data, src.Own = file.Data, f.Config != "" && trust.Own(s, s.Path(f.Config))
+		if err := trust.Ask(s, file, src.Own, cmp.Or(f.Config, ".")); err != nil {
 			return nil, err
 		}
 	}
-	set, err := triage.ReadSettings(src, os.Getenv)
+	set, err := triage.ReadSettings(src, s)
 	if err != nil {
-		return nil, inputError{err}
+		return nil, exit.Input(err)
 	}
 	if name := set.MCP.File; name != "" {
 		servers, err := trust.Read(name)
 		if err != nil {
-			return nil, inputError{fmt.Errorf("mcp: %w", err)}
+			return nil, exit.Input(fmt.Errorf("mcp: %w", err))
 		}
-		if err := s.vouched(servers, src.Own && own(name), name); err != nil {
+		if err := trust.Ask(s, servers, src.Own && trust.Own(s, name), name); err != nil {
 			return nil, err
 		}
 		set.MCP.Data = servers.Data
@@ -80,19 +79,11 @@ func (f *triageFlags) settings(s *streams) (*triage.Settings, error) {
 	return set, nil
 }
 
-// interruptible returns a context that ends with an interrupt.
-func interruptible() (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-}
-
-// interrupted is the exit status after an interrupt.
-const interrupted = exitStatus(128 + int(syscall.SIGINT))
-
 // numbered splits a name such as RUN#2. An empty run is the newest one.
 func numbered(name string) (run string, n int, err error) {
 	run, digits, ok := strings.Cut(name, "#")
 	if _, err := fmt.Sscanf(digits, "%d", &n); !ok || err != nil || n < 1 {
-		return "", 0, usageError{fmt.Errorf("%q names no error of a run: write RUN#2, or last#2", name)}
+		return "", 0, exit.Usage(fmt.Errorf("%q names no error of a run: write RUN#2, or last#2", name))
 	}
 	return latest(run), n, nil
 }
@@ -108,7 +99,7 @@ func latest(run string) string {
 // noRun makes an error about a missing run an error of the input.
 func noRun(err error) error {
 	if errors.Is(err, triage.ErrNoRun) || errors.Is(err, triage.ErrUnknown) || errors.Is(err, store.ErrNotFound) {
-		return inputError{fmt.Errorf("%w (decant triage runs lists them; with --sandbox, name its --db FILE)", err)}
+		return exit.Input(fmt.Errorf("%w (decant triage runs lists them; with --sandbox, name its --db FILE)", err))
 	}
 	return err
 }

@@ -6,6 +6,9 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/apps/triage"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/humanize"
+	"github.com/decantdev/decant/internal/process"
 )
 
 type triageAskCmd struct {
@@ -24,12 +27,12 @@ The agent answers in a copy of its investigation, which stays as it is.`
 }
 
 // Run asks the agent that investigated an error.
-func (c *triageAskCmd) Run(s *streams) error {
+func (c *triageAskCmd) Run(s *process.Process) error {
 	run, n, err := numbered(c.Name)
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible()
+	ctx, stop := s.Context()
 	defer stop()
 	return c.kept(ctx, s, run, true, func(_ *triageRoom, r *triage.Run) error {
 		said := ""
@@ -37,16 +40,16 @@ func (c *triageAskCmd) Run(s *streams) error {
 			switch e.Kind {
 			case agent.EventText:
 				said += e.Text
-				s.say(e.Text)
+				s.Say(e.Text)
 			case agent.EventCall:
-				s.note("%s %s", e.Call.Tool, clipped(string(e.Call.Arguments), 100))
+				s.Note("%s %s", e.Call.Tool, humanize.Clipped(string(e.Call.Arguments), 100))
 			}
 		})
 		if said != "" && !strings.HasSuffix(said, "\n") {
-			s.blank()
+			s.Blank()
 		}
 		if ctx.Err() != nil {
-			return interrupted
+			return exit.Interrupted
 		}
 		return noRun(err)
 	})
@@ -66,8 +69,8 @@ func (c *triageFeedbackCmd) Help() string {
 }
 
 // Run records a person's verdict on a finding.
-func (c *triageFeedbackCmd) Run(s *streams) error {
-	return c.archived(func(ctx context.Context, room *triageRoom) error {
+func (c *triageFeedbackCmd) Run(s *process.Process) error {
+	return c.archived(s, func(ctx context.Context, room *triageRoom) error {
 		name := c.Name
 		if n, ok := strings.CutPrefix(name, "last#"); ok {
 			r, err := triage.Open(ctx, room.options, "")
@@ -80,7 +83,7 @@ func (c *triageFeedbackCmd) Run(s *streams) error {
 		if err != nil {
 			return noRun(err)
 		}
-		s.note("%s: the finding is called %s", k.Name, c.Verdict)
+		s.Note("%s: the finding is called %s", k.Name, c.Verdict)
 		return nil
 	})
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/decantdev/decant/apps/triage"
 	"github.com/decantdev/decant/apps/triage/deliver"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/internal/trust"
 	"github.com/decantdev/decant/provider"
@@ -30,22 +32,22 @@ It writes .decant/triage.yaml, which you complete, and never changes an existing
 }
 
 // Run writes settings, unless there are some.
-func (c *triageInitCmd) Run(s *streams) error {
+func (c *triageInitCmd) Run(s *process.Process) error {
 	name := "acme/shop"
-	if dir := trust.Repository("."); dir != "" {
+	if dir := trust.Repository(s.Path(".")); dir != "" {
 		name = filepath.Base(dir)
 	}
-	err := writeNew(c.file(), fmt.Sprintf(triage.Template, name))
+	err := writeNew(s.Path(c.file()), fmt.Sprintf(triage.Template, name))
 	if errors.Is(err, fs.ErrExist) {
-		return inputError{fmt.Errorf("%s is there already: change it, or remove it first", c.file())}
+		return exit.Input(fmt.Errorf("%s is there already: change it, or remove it first", c.file()))
 	}
 	if err != nil {
-		return inputError{err}
+		return exit.Input(err)
 	}
-	if err := trustWritten(c.file()); err != nil {
+	if err := trust.AddWritten(s, s.Path(c.file())); err != nil {
 		return err
 	}
-	s.note("%s is written: name your sources in it, then check them: decant triage doctor", c.file())
+	s.Note("%s is written: name your sources in it, then check them: decant triage doctor", c.file())
 	return nil
 }
 
@@ -63,8 +65,8 @@ Exit codes: 0 everything is ready, 1 something fails.`
 }
 
 // Run checks everything that a run needs. Each failure comes with advice.
-func (c *triageDoctorCmd) Run(s *streams) error {
-	ctx, stop := interruptible()
+func (c *triageDoctorCmd) Run(s *process.Process) error {
+	ctx, stop := s.Context()
 	defer stop()
 	set, err := c.settings(s)
 	if err != nil {
@@ -73,11 +75,11 @@ func (c *triageDoctorCmd) Run(s *streams) error {
 	failed := 0
 	say := func(what string, err error) {
 		if err == nil {
-			fmt.Fprintf(s.out, "ok    %s\n", what)
+			fmt.Fprintf(s.Out, "ok    %s\n", what)
 			return
 		}
 		failed++
-		fmt.Fprintf(s.out, "FAIL  %s: %s\n", what, secret.Mask(err.Error()))
+		fmt.Fprintf(s.Out, "FAIL  %s: %s\n", what, secret.Mask(err.Error()))
 	}
 	if !set.Given {
 		say("settings", errors.New(c.file()+" is not there: decant triage init writes it"))
@@ -90,23 +92,23 @@ func (c *triageDoctorCmd) Run(s *streams) error {
 	if len(set.Sources) == 0 {
 		say("sources", errors.New("none: name them under sources in the settings, or files on the command line"))
 	}
-	c.inputs(ctx, set, say)
-	c.outputs(ctx, set, say)
+	c.inputs(ctx, s, set, say)
+	c.outputs(ctx, s, set, say)
 	if failed > 0 {
-		return exitStatus(exitOther)
+		return exit.Status(exit.Failed)
 	}
 	return nil
 }
 
 // inputs checks the model, the database and the repositories.
-func (c *triageDoctorCmd) inputs(ctx context.Context, set *triage.Settings, say func(string, error)) {
-	room, err := c.open(ctx, nil, set, true)
+func (c *triageDoctorCmd) inputs(ctx context.Context, s *process.Process, set *triage.Settings, say func(string, error)) {
+	room, err := c.open(ctx, s, nil, set, true)
 	if room.model == "" {
 		say("model", err)
 		if err := room.close(); err != nil {
 			say("database", err)
 		}
-		room, err = c.open(ctx, nil, set, false)
+		room, err = c.open(ctx, s, nil, set, false)
 	} else {
 		say(checkModel(ctx, room))
 	}
@@ -147,9 +149,9 @@ func checkModel(ctx context.Context, room *triageRoom) (what string, err error) 
 }
 
 // outputs checks Slack and GitHub, where findings go.
-func (c *triageDoctorCmd) outputs(ctx context.Context, set *triage.Settings, say func(string, error)) {
-	if channel := set.Deliver.Slack.Channel; channel != "" || key("SLACK_WEBHOOK_URL") != "" {
-		service, err := deliver.OpenSlack(key)
+func (c *triageDoctorCmd) outputs(ctx context.Context, s *process.Process, set *triage.Settings, say func(string, error)) {
+	if channel := set.Deliver.Slack.Channel; channel != "" || s.Key("SLACK_WEBHOOK_URL") != "" {
+		service, err := deliver.OpenSlack(s.Key)
 		switch {
 		case err != nil:
 		case !service.Threads():
@@ -160,7 +162,7 @@ func (c *triageDoctorCmd) outputs(ctx context.Context, set *triage.Settings, say
 		say("Slack "+channel, err)
 	}
 	if repo := set.Deliver.Issues.Repo; repo != "" {
-		hub, err := deliver.OpenHub(key, repo)
+		hub, err := deliver.OpenHub(s.Key, repo)
 		if err == nil {
 			err = hub.Check(ctx, set.Deliver.PullRequest == "draft")
 		}

@@ -20,6 +20,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/trust"
 	"github.com/decantdev/decant/testing/analyst"
 	"github.com/decantdev/decant/testing/sample"
@@ -134,7 +136,7 @@ func (f *field) command(args ...string) (*exec.Cmd, *bytes.Buffer, *bytes.Buffer
 	return cmd, &out, &errs
 }
 
-// triage runs the program within the process of the test, which has its directory and environment for that time: tests of fields run one by one.
+// triage runs the program within the process of the test.
 func (f *field) triage(args ...string) ran {
 	f.Helper()
 	f.mu.Lock()
@@ -142,14 +144,9 @@ func (f *field) triage(args ...string) ran {
 	f.mu.Unlock()
 	var out, errs bytes.Buffer
 	to, messages := &pipe{to: &out}, &pipe{to: &errs}
-	code, err := asProcess(f.dir, f.env, func() int {
-		defer to.close()
-		defer messages.close()
-		return run(append([]string{"triage"}, args...), &streams{in: strings.NewReader(""), out: to, err: messages, width: 80})
-	})
-	if err != nil {
-		f.Fatal(err)
-	}
+	defer to.close()
+	defer messages.close()
+	code := run(&process.Process{Args: append([]string{"triage"}, args...), Environ: f.env, Dir: f.dir, In: strings.NewReader(""), Out: to, Err: messages, Width: 80})
 	return ran{out.String(), errs.String(), code}
 }
 
@@ -264,7 +261,7 @@ func TestKilledAnywhereARunGoesOn(t *testing.T) {
 				t.Fatalf("exit %d: %s", killed.code, killed.errs)
 			}
 			again := f.triage(append(fieldRun(4), "--resume")...)
-			if strings.Contains(again.errs, "there is no such run") && again.code == exitInput {
+			if strings.Contains(again.errs, "there is no such run") && again.code == exit.BadInput {
 				again = f.triage(fieldRun(4)...) // nothing was planned yet
 			}
 			if got := f.report(again); again.code != 0 || got.findings() != want.findings() {
@@ -313,7 +310,7 @@ func TestInterrupted(t *testing.T) {
 			t.Errorf("interrupted at call %d: exit %d: %s", at, r.code, r.errs)
 		}
 		again := f.triage(append(fieldRun(2), "--resume")...)
-		if want := map[bool]int{true: exitInput, false: 0}[at == 1]; again.code != want {
+		if want := map[bool]int{true: exit.BadInput, false: 0}[at == 1]; again.code != want {
 			t.Errorf("interrupted at call %d, then exit %d, want %d: %s", at, again.code, want, again.errs)
 		}
 	}
@@ -382,14 +379,14 @@ func TestFaultsOfServices(t *testing.T) {
 			f.GitHub.Inject(github.Fault{After: 3})
 			f.Model.Inject(sandbox.Fault{Kind: sandbox.FaultReset})
 		}, true, 0, nil, 0},
-		{"half an answer of the model", func(f *field) { f.Model.Inject(sandbox.Fault{Kind: sandbox.FaultHalf}) }, false, exitOther, []string{"--resume"}, 0},
+		{"half an answer of the model", func(f *field) { f.Model.Inject(sandbox.Fault{Kind: sandbox.FaultHalf}) }, false, exit.Failed, []string{"--resume"}, 0},
 		{"expired key of New Relic", func(f *field) { f.NewRelic.Inject(standin.Fault{Status: 401, Times: 99}) }, false, 0, []string{"newrelic 1234567 could not be read", "NEW_RELIC_API_KEY"}, 0},
 		{"expired token of Sentry", func(f *field) { f.Sentry.Inject(standin.Fault{Status: 401, Times: 99}) }, false, 0, []string{"sentry acme could not be read", "SENTRY_AUTH_TOKEN"}, 0},
 		{"expired token of GitHub", func(f *field) { f.GitHub.Inject(github.Fault{Status: 401, Times: 999}) }, false, 0, []string{"GitHub refuses the token: it is wrong or has expired"}, 0},
 		{"both sources expired", func(f *field) {
 			f.NewRelic.Inject(standin.Fault{Status: 401, Times: 99})
 			f.Sentry.Inject(standin.Fault{Status: 401, Times: 99})
-		}, false, exitInput, []string{"NEW_RELIC_API_KEY"}, 0},
+		}, false, exit.BadInput, []string{"NEW_RELIC_API_KEY"}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			run := (*field).triage
@@ -411,10 +408,10 @@ func TestFaultsOfServices(t *testing.T) {
 			if len(f.refused) != tt.allowed {
 				t.Errorf("refused: %q", f.refused)
 			}
-			if tt.code == exitOther {
+			if tt.code == exit.Failed {
 				r = run(f, append(slices.Clone(all), "--resume")...)
 			}
-			if tt.code != exitInput {
+			if tt.code != exit.BadInput {
 				if got := f.report(r); r.code != 0 || got.Totals.Investigated != errors {
 					t.Errorf("exit %d: %+v\n%s", r.code, got, r.errs)
 				}
@@ -443,7 +440,7 @@ func TestDoctorOfWrongCredentials(t *testing.T) {
 	} {
 		f.env = append(slices.Clone(all), variable)
 		r := f.triage("doctor")
-		if r.code != exitOther || !regexp.MustCompile("(?m)^"+says).MatchString(r.out) || strings.Contains(r.out+r.errs, "wrong-value") {
+		if r.code != exit.Failed || !regexp.MustCompile("(?m)^"+says).MatchString(r.out) || strings.Contains(r.out+r.errs, "wrong-value") {
 			t.Errorf("%s: exit %d\n%s%s", variable, r.code, r.out, r.errs)
 		}
 	}

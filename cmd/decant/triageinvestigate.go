@@ -15,6 +15,8 @@ import (
 	"github.com/decantdev/decant/agent/tools"
 	"github.com/decantdev/decant/apps/triage"
 	"github.com/decantdev/decant/apps/triage/source"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 )
 
 type triageInvestigateCmd struct {
@@ -37,8 +39,8 @@ Nothing is sent to Slack or GitHub.`
 }
 
 // Run investigates one error.
-func (c *triageInvestigateCmd) Run(s *streams) (err error) {
-	ctx, stop := interruptible()
+func (c *triageInvestigateCmd) Run(s *process.Process) (err error) {
+	ctx, stop := s.Context()
 	defer stop()
 	text, err := pasted(ctx, s, c.File)
 	if err != nil {
@@ -46,7 +48,7 @@ func (c *triageInvestigateCmd) Run(s *streams) (err error) {
 	}
 	e, ok := source.Parse(text)
 	if !ok {
-		return inputError{fmt.Errorf("%s has no error in it: paste the message with its stack trace", c.File)}
+		return exit.Input(fmt.Errorf("%s has no error in it: paste the message with its stack trace", c.File))
 	}
 	e.Release = c.Release
 	set, err := c.settings(s)
@@ -54,7 +56,7 @@ func (c *triageInvestigateCmd) Run(s *streams) (err error) {
 		return err
 	}
 	set.PerError = cmp.Or(c.ErrorTokens, set.PerError)
-	room, err := c.open(ctx, nil, set, true)
+	room, err := c.open(ctx, s, nil, set, true)
 	defer func() { err = errors.Join(err, room.close()) }()
 	if err != nil {
 		return err
@@ -76,22 +78,22 @@ func (c *triageInvestigateCmd) Run(s *streams) (err error) {
 const maxPasted = 1 << 20
 
 // pasted returns the text of a stack trace from a file, an address, or standard input.
-func pasted(ctx context.Context, s *streams, name string) (string, error) {
+func pasted(ctx context.Context, s *process.Process, name string) (string, error) {
 	if strings.Contains(name, "://") {
 		return fetched(ctx, name)
 	}
-	in := s.in
+	in := s.In
 	if name != "-" {
-		f, err := os.Open(name)
+		f, err := os.Open(s.Path(name))
 		if err != nil {
-			return "", inputError{err}
+			return "", exit.Input(err)
 		}
 		defer f.Close()
 		in = f
 	}
 	b, err := io.ReadAll(io.LimitReader(in, maxPasted))
 	if err != nil {
-		return "", inputError{err}
+		return "", exit.Input(err)
 	}
 	return string(b), nil
 }
@@ -99,7 +101,7 @@ func pasted(ctx context.Context, s *streams, name string) (string, error) {
 // fetched returns a page as an agent would fetch it: by https, from public addresses only, without credentials.
 func fetched(ctx context.Context, url string) (string, error) {
 	if !strings.HasPrefix(url, "https://") {
-		return "", usageError{fmt.Errorf("%s: an address must begin with https://", url)}
+		return "", exit.Usage(fmt.Errorf("%s: an address must begin with https://", url))
 	}
 	box, err := tools.New(tools.Options{Dir: os.TempDir(), Fetch: tools.Fetch{Most: maxPasted}})
 	if err != nil {
@@ -116,7 +118,7 @@ func fetched(ctx context.Context, url string) (string, error) {
 		}
 		res, err := t.Run(ctx, &agent.Call{Tool: t.Name, Arguments: args, Progress: func(string) {}})
 		if err != nil {
-			return "", inputError{fmt.Errorf("%s: %w", url, err)}
+			return "", exit.Input(fmt.Errorf("%s: %w", url, err))
 		}
 		return res.Text, nil
 	}

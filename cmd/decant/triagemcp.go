@@ -9,6 +9,8 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/mcp"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 )
 
 // Limits of tools of MCP servers in an investigation.
@@ -19,14 +21,14 @@ const (
 
 // serve starts the MCP servers of the settings. Investigations get their read-only tools, and those that the settings
 // allow. A server that cannot be started is a notice.
-func (r *triageRoom) serve(ctx context.Context) error {
+func (r *triageRoom) serve(ctx context.Context, s *process.Process) error {
 	name := r.set.MCP.File
 	if name == "" {
 		return nil
 	}
-	servers, err := mcp.Read(name, r.set.MCP.Data, nil)
+	servers, err := mcp.Read(name, r.set.MCP.Data, s.LookupEnv)
 	if err != nil {
-		return inputError{err}
+		return exit.Input(err)
 	}
 	set := mcp.Open(ctx, servers, mcp.Options{CallWithin: mostToolTime})
 	r.clean = append(r.clean, set.Close)
@@ -40,7 +42,7 @@ func (r *triageRoom) serve(ctx context.Context) error {
 	}
 	all, err := set.Tools(ctx)
 	if err != nil {
-		return inputError{fmt.Errorf("%s: %w", name, err)}
+		return exit.Input(fmt.Errorf("%s: %w", name, err))
 	}
 	for _, t := range all {
 		if t.ReadOnly || slices.Contains(r.set.MCP.Allow, t.Name) {

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/decantdev/decant/apps/chat/chatcmd"
 	"github.com/decantdev/decant/apps/triage"
+	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/process"
 )
 
 type triagePlanCmd struct {
@@ -24,8 +27,8 @@ The estimate rests on the newest runs in the database, or on the sample if there
 }
 
 // Run prints what a run would cost, and when it would be done. It sends nothing.
-func (c *triagePlanCmd) Run(s *streams) (err error) {
-	ctx, stop := interruptible()
+func (c *triagePlanCmd) Run(s *process.Process) (err error) {
+	ctx, stop := s.Context()
 	defer stop()
 	set, err := c.chosen(s)
 	if err != nil {
@@ -35,13 +38,13 @@ func (c *triagePlanCmd) Run(s *streams) (err error) {
 	if err != nil {
 		return err
 	}
-	room, err := c.open(ctx, taken, set, false)
+	room, err := c.open(ctx, s, taken, set, false)
 	defer func() { err = errors.Join(err, room.close()) }()
 	if err != nil {
 		return err
 	}
-	room.model = cmp.Or(set.Model, defaultModel)
-	look, err := c.look(room, taken)
+	room.model = cmp.Or(set.Model, chatcmd.DefaultModel)
+	look, err := c.look(s, room, taken)
 	if err != nil {
 		return err
 	}
@@ -49,7 +52,7 @@ func (c *triagePlanCmd) Run(s *streams) (err error) {
 	if err != nil {
 		return err
 	}
-	catalog, err := c.models()
+	catalog, err := c.Models(s)
 	if err != nil {
 		return err
 	}
@@ -60,14 +63,14 @@ func (c *triagePlanCmd) Run(s *streams) (err error) {
 	m, _ := catalog.Lookup(room.model)
 	e := p.Estimate(&m, past, time.Now())
 	if c.JSON {
-		return writeJSON(s.out, e)
+		return command.WriteJSON(s.Out, e)
 	}
 	printEstimate(s, &e)
 	return nil
 }
 
-func printEstimate(s *streams, e *triage.Estimate) {
-	w := s.out
+func printEstimate(s *process.Process, e *triage.Estimate) {
+	w := s.Out
 	fmt.Fprintf(w, "%d errors, of which at most %d are investigated. Nothing was sent.\n\n", e.Passed, e.Investigated)
 	fmt.Fprintf(w, "            price      done\n")
 	fmt.Fprintf(w, "at once     $%.4f    in about %s (decant triage run)\n", e.Loop, lasting(e.LoopTime))

@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/apps/chat"
+	"github.com/decantdev/decant/apps/chat/chatcmd"
 	"github.com/decantdev/decant/apps/triage"
 	"github.com/decantdev/decant/apps/triage/code"
 	"github.com/decantdev/decant/apps/triage/investigate"
@@ -19,9 +19,13 @@ import (
 	"github.com/decantdev/decant/apps/triage/source"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/pace"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/project"
 	"github.com/decantdev/decant/internal/trust"
+	"github.com/decantdev/decant/internal/userdir"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/testing/sample"
@@ -45,41 +49,41 @@ type triageRoom struct {
 }
 
 // close releases what was opened.
-func (r *triageRoom) close() error { return ended(r.clean) }
+func (r *triageRoom) close() error { return command.End(r.clean) }
 
 // open opens the database and the repositories and, if talks is set, the way to a model. taken is the sample whose code is
 // read; nil: the repositories of the settings. The caller closes the room, also after an error.
-func (f *triageFlags) open(ctx context.Context, taken *sample.Sample, set *triage.Settings, talks bool) (*triageRoom, error) {
+func (f *triageFlags) open(ctx context.Context, s *process.Process, taken *sample.Sample, set *triage.Settings, talks bool) (*triageRoom, error) {
 	r := &triageRoom{set: set, pacer: pace.New(pace.Options{})}
 	source.Through(r.pacer, set.Sources...)
 	o := &chat.Options{Project: &project.Project{}}
 	o.Project.Settings.Model = set.Model
 	var err error
-	if o.Catalog, err = f.models(); err != nil {
+	if o.Catalog, err = f.Models(s); err != nil {
 		return r, err
 	}
 	if talks {
-		if err := f.talk(r, o); err != nil {
+		if err := f.talk(s, r, o); err != nil {
 			return r, err
 		}
 	}
-	if err := f.store(ctx, r, o); err != nil {
+	if err := f.store(ctx, s, r, o); err != nil {
 		return r, err
 	}
-	if r.reader, err = f.reader(taken, r); err != nil {
+	if r.reader, err = f.reader(s, taken, r); err != nil {
 		return r, err
 	}
 	if talks {
-		if err := r.serve(ctx); err != nil {
+		if err := r.serve(ctx, s); err != nil {
 			return r, err
 		}
 	}
-	return r, r.arrange(o)
+	return r, r.arrange(s, o)
 }
 
 // store opens the database.
-func (f *triageFlags) store(ctx context.Context, r *triageRoom, o *chat.Options) error {
-	remove, err := (&chatCmd{Sandbox: f.Sandbox, DB: f.DB, keyFileFlag: f.keyFileFlag}).database(o)
+func (f *triageFlags) store(ctx context.Context, s *process.Process, r *triageRoom, o *chat.Options) error {
+	remove, err := (&chatcmd.Command{Sandbox: f.Sandbox, DB: f.DB, KeyFileFlag: f.KeyFileFlag}).Database(s, o)
 	if remove != nil {
 		r.clean = append(r.clean, remove)
 	}
@@ -96,17 +100,14 @@ func (f *triageFlags) store(ctx context.Context, r *triageRoom, o *chat.Options)
 }
 
 // talk chooses the model.
-func (f *triageFlags) talk(r *triageRoom, o *chat.Options) error {
+func (f *triageFlags) talk(s *process.Process, r *triageRoom, o *chat.Options) error {
 	if f.Sandbox {
-		return f.talkToStandIn(r, o)
+		return f.talkToStandIn(s, r, o)
 	}
-	end, err := talkTo(o, false, r.pacer)
-	if end != nil {
-		r.clean = append(r.clean, end)
-	}
-	if errors.Is(err, errNoModel) {
-		return usageError{errors.New("there is no key for a model: set ANTHROPIC_API_KEY (or OPENAI_API_KEY, or OPENAI_BASE_URL with --model); " +
-			"without a key there are --dry-run and --sandbox")}
+	err := chatcmd.TalkTo(s, o, r.pacer)
+	if errors.Is(err, chatcmd.ErrNoModel) {
+		return exit.Usage(errors.New("there is no key for a model: set ANTHROPIC_API_KEY (or OPENAI_API_KEY, or OPENAI_BASE_URL with --model); " +
+			"without a key there are --dry-run and --sandbox"))
 	}
 	if err == nil {
 		r.model, r.client = o.Model, o.Client
@@ -115,10 +116,10 @@ func (f *triageFlags) talk(r *triageRoom, o *chat.Options) error {
 }
 
 // arrange sets the options of runs.
-func (r *triageRoom) arrange(o *chat.Options) error {
-	p, err := preset.Load(cmp.Or(r.set.Preset, "night-watch"))
+func (r *triageRoom) arrange(s *process.Process, o *chat.Options) error {
+	p, err := preset.Load(s.Preset(cmp.Or(r.set.Preset, "night-watch")))
 	if err != nil {
-		return inputError{fmt.Errorf("preset: %w", err)}
+		return exit.Input(fmt.Errorf("preset: %w", err))
 	}
 	m, known := o.Catalog.Lookup(r.model)
 	if m.Retirement(time.Now()) != "" {
@@ -133,8 +134,8 @@ func (r *triageRoom) arrange(o *chat.Options) error {
 		// hour. The messages of one follow each other closely: an hour would cost more than it saves.
 		LongFixed: r.client != nil && known && m.Provider == token.Anthropic,
 	}
-	for _, s := range r.set.Sources {
-		if t, ok := s.(investigate.Tracer); ok {
+	for _, src := range r.set.Sources {
+		if t, ok := src.(investigate.Tracer); ok {
 			with.Traces = append(with.Traces, t)
 		}
 	}
@@ -143,16 +144,16 @@ func (r *triageRoom) arrange(o *chat.Options) error {
 }
 
 // archived does something with the journals of runs, which can be read without settings, repositories or a model.
-func (f *triageFlags) archived(do func(context.Context, *triageRoom) error) (err error) {
-	ctx, stop := interruptible()
+func (f *triageFlags) archived(s *process.Process, do func(context.Context, *triageRoom) error) (err error) {
+	ctx, stop := s.Context()
 	defer stop()
 	r := &triageRoom{set: &triage.Settings{}}
 	defer func() { err = errors.Join(err, r.close()) }()
 	o := &chat.Options{Project: &project.Project{}}
-	if o.Catalog, err = f.models(); err != nil {
+	if o.Catalog, err = f.Models(s); err != nil {
 		return err
 	}
-	if err := f.store(ctx, r, o); err != nil {
+	if err := f.store(ctx, s, r, o); err != nil {
 		return err
 	}
 	return do(ctx, r)
@@ -160,21 +161,21 @@ func (f *triageFlags) archived(do func(context.Context, *triageRoom) error) (err
 
 // kept opens a run with the repositories whose code it has read and, if talks is set, with a model, and does something
 // with it.
-func (f *triageFlags) kept(ctx context.Context, s *streams, run string, talks bool, do func(*triageRoom, *triage.Run) error) (err error) {
+func (f *triageFlags) kept(ctx context.Context, s *process.Process, run string, talks bool, do func(*triageRoom, *triage.Run) error) (err error) {
 	set, err := f.settings(s)
 	if err != nil {
 		return err
 	}
 	var taken *sample.Sample
 	id := ""
-	err = f.archived(func(ctx context.Context, room *triageRoom) (err error) {
+	err = f.archived(s, func(ctx context.Context, room *triageRoom) (err error) {
 		taken, id, err = room.find(ctx, run)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	room, err := f.open(ctx, taken, set, talks)
+	room, err := f.open(ctx, s, taken, set, talks)
 	defer func() { err = errors.Join(err, room.close()) }()
 	if err != nil {
 		return err
@@ -199,18 +200,18 @@ func (r *triageRoom) find(ctx context.Context, name string) (taken *sample.Sampl
 }
 
 // reader returns the repositories: those of a sample, those of --repo, those of the settings, or the one here.
-func (f *triageFlags) reader(taken *sample.Sample, room *triageRoom) (*code.Reader, error) {
+func (f *triageFlags) reader(s *process.Process, taken *sample.Sample, room *triageRoom) (*code.Reader, error) {
 	repos := room.set.Repos
 	var err error
 	switch {
 	case taken != nil:
-		repos, err = sampleRepos(taken)
+		repos, err = sampleRepos(s, taken)
 	case len(f.Repo) > 0:
-		repos, err = namedRepos(f.Repo)
+		repos, err = namedRepos(s, f.Repo)
 	case len(repos) == 0:
-		dir := trust.Repository(".")
+		dir := trust.Repository(s.Path("."))
 		if dir == "" {
-			return nil, usageError{errors.New("name a clone of the repository whose code runs: --repo DIR")}
+			return nil, exit.Usage(errors.New("name a clone of the repository whose code runs: --repo DIR"))
 		}
 		repos = []code.Repo{{Name: filepath.Base(dir), Dir: dir}}
 	}
@@ -219,30 +220,30 @@ func (f *triageFlags) reader(taken *sample.Sample, room *triageRoom) (*code.Read
 	}
 	o := code.Options{Repos: repos, Mask: room.masker.Code, Whole: !room.set.Off.On(investigate.LayerCaps),
 		Cache: code.NewCache(code.CacheOptions{Off: !room.set.Off.On(investigate.LayerCodeCache)})}
-	if token := githubToken(); token != "" {
-		if o.GitHub, err = code.GitHub(token, key("GITHUB_API_URL"), room.pacer); err != nil {
-			return nil, usageError{err}
+	if token := githubToken(s); token != "" {
+		if o.GitHub, err = code.GitHub(token, s.Key("GITHUB_API_URL"), room.pacer); err != nil {
+			return nil, exit.Usage(err)
 		}
 	}
 	reader, err := code.New(o)
 	if err != nil {
-		return nil, inputError{err}
+		return nil, exit.Input(err)
 	}
 	return reader, nil
 }
 
 // githubToken returns the credential of GitHub; empty: there is none.
-func githubToken() string { return cmp.Or(key("GITHUB_TOKEN"), key("GH_TOKEN")) }
+func githubToken(s *process.Process) string { return cmp.Or(s.Key("GITHUB_TOKEN"), s.Key("GH_TOKEN")) }
 
 // namedRepos returns the repositories that --repo names: [NAME=]DIR.
-func namedRepos(names []string) (repos []code.Repo, err error) {
+func namedRepos(s *process.Process, names []string) (repos []code.Repo, err error) {
 	for _, text := range names {
 		name, dir, named := strings.Cut(text, "=")
 		if !named {
 			name, dir = "", text
 		}
-		if dir = trust.Repository(dir); dir == "" {
-			return nil, inputError{fmt.Errorf("--repo %s: not a git repository", text)}
+		if dir = trust.Repository(s.Path(dir)); dir == "" {
+			return nil, exit.Input(fmt.Errorf("--repo %s: not a git repository", text))
 		}
 		repos = append(repos, code.Repo{Name: cmp.Or(name, filepath.Base(dir)), Dir: dir})
 	}
@@ -250,23 +251,20 @@ func namedRepos(names []string) (repos []code.Repo, err error) {
 }
 
 // sampleFolder returns the folder for the repositories of the sample.
-func sampleFolder() (string, error) {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("find the cache folder: %w", err)
-	}
-	return filepath.Join(dir, "decant", "samples"), nil
+func sampleFolder(s *process.Process) (string, error) {
+	dir, err := userdir.Cache(s.Getenv)
+	return filepath.Join(dir, "samples"), err
 }
 
 // sampleRepos makes the repositories of a sample, unless they were made before.
-func sampleRepos(taken *sample.Sample) ([]code.Repo, error) {
-	dir, err := sampleFolder()
+func sampleRepos(s *process.Process, taken *sample.Sample) ([]code.Repo, error) {
+	dir, err := sampleFolder(s)
 	if err != nil {
 		return nil, err
 	}
 	repos, err := taken.Repos(dir)
 	if err != nil {
-		return nil, inputError{err}
+		return nil, exit.Input(err)
 	}
 	return repos, nil
 }

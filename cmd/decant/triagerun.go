@@ -15,7 +15,10 @@ import (
 	"github.com/decantdev/decant/apps/triage/deliver"
 	"github.com/decantdev/decant/apps/triage/investigate"
 	"github.com/decantdev/decant/apps/triage/source"
+	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/humanize"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/testing/sample"
 )
@@ -66,22 +69,22 @@ read, 130 interrupted (--resume continues).`
 }
 
 // Run collects errors and has them investigated.
-func (c *triageRunCmd) Run(s *streams) (err error) {
-	ctx, stop := interruptible()
+func (c *triageRunCmd) Run(s *process.Process) (err error) {
+	ctx, stop := s.Context()
 	defer stop()
 	if c.Batch && c.Sandbox && c.DB == "" {
-		return usageError{errors.New("with --sandbox, name a database in which the run waits for its batches: --db FILE")}
+		return exit.Usage(errors.New("with --sandbox, name a database in which the run waits for its batches: --db FILE"))
 	}
 	set, err := c.chosen(s)
 	if err != nil {
 		return err
 	}
-	taken, id, err := c.unfinished()
+	taken, id, err := c.unfinished(s)
 	if err != nil {
 		return err
 	}
 	if c.Batch && c.Resume && id == "" {
-		s.note("no run waits for a batch: decant triage run --batch begins one")
+		s.Note("no run waits for a batch: decant triage run --batch begins one")
 		return nil
 	}
 	if id == "" {
@@ -90,10 +93,10 @@ func (c *triageRunCmd) Run(s *streams) (err error) {
 		}
 	}
 	if !set.Given && !c.Sandbox && !c.DryRun && id == "" {
-		s.note("There are no settings yet, so this is a dry run: decant triage init writes them, --sandbox works without a model.")
+		s.Note("There are no settings yet, so this is a dry run: decant triage init writes them, --sandbox works without a model.")
 		c.DryRun = true
 	}
-	room, err := c.open(ctx, taken, set, !c.DryRun)
+	room, err := c.open(ctx, s, taken, set, !c.DryRun)
 	defer func() { err = errors.Join(err, room.close()) }()
 	if err != nil {
 		return err
@@ -110,11 +113,11 @@ func (c *triageRunCmd) Run(s *streams) (err error) {
 }
 
 // unfinished returns the id of the run to continue, and its sample; empty: a new run is begun.
-func (c *triageRunCmd) unfinished() (taken *sample.Sample, id string, err error) {
+func (c *triageRunCmd) unfinished(s *process.Process) (taken *sample.Sample, id string, err error) {
 	if !c.Batch && !c.Resume {
 		return nil, "", nil
 	}
-	err = c.archived(func(ctx context.Context, room *triageRoom) error {
+	err = c.archived(s, func(ctx context.Context, room *triageRoom) error {
 		if c.Batch {
 			if id, err = triage.WaitingBatch(ctx, room.options); err != nil || id == "" {
 				return err
@@ -127,11 +130,11 @@ func (c *triageRunCmd) unfinished() (taken *sample.Sample, id string, err error)
 }
 
 // begin plans a run and works on it, or shows the plan.
-func (c *triageRunCmd) begin(ctx context.Context, s *streams, room *triageRoom, taken *sample.Sample) error {
+func (c *triageRunCmd) begin(ctx context.Context, s *process.Process, room *triageRoom, taken *sample.Sample) error {
 	if _, ok := room.client.(provider.Batcher); c.Batch && !c.DryRun && !ok {
-		return usageError{fmt.Errorf("%w: --batch needs a key of Anthropic (ANTHROPIC_API_KEY), or --sandbox", triage.ErrNoBatches)}
+		return exit.Usage(fmt.Errorf("%w: --batch needs a key of Anthropic (ANTHROPIC_API_KEY), or --sandbox", triage.ErrNoBatches))
 	}
-	look, err := c.look(room, taken)
+	look, err := c.look(s, room, taken)
 	if err != nil {
 		return err
 	}
@@ -142,8 +145,8 @@ func (c *triageRunCmd) begin(ctx context.Context, s *streams, room *triageRoom, 
 	}
 	p, err := room.plan(ctx, s, look, c.Batch)
 	if ctx.Err() != nil {
-		s.note("interrupted before the run was planned: there is nothing to continue")
-		return interrupted
+		s.Note("interrupted before the run was planned: there is nothing to continue")
+		return exit.Interrupted
 	}
 	if err != nil {
 		c.reportFailure(ctx, s, room, look, err)
@@ -161,12 +164,12 @@ func (c *triageRunCmd) begin(ctx context.Context, s *streams, room *triageRoom, 
 }
 
 // work works on a run as far as it can, prints the report when it is done, and sends the findings.
-func (c *triageRunCmd) work(ctx context.Context, s *streams, room *triageRoom, r *triage.Run) error {
+func (c *triageRunCmd) work(ctx context.Context, s *process.Process, room *triageRoom, r *triage.Run) error {
 	batcher, _ := room.client.(provider.Batcher)
 	state, err := r.Advance(ctx, batcher)
 	if ctx.Err() != nil {
-		s.note("interrupted: decant triage run --resume continues run %s", r.ID())
-		return interrupted
+		s.Note("interrupted: decant triage run --resume continues run %s", r.ID())
+		return exit.Interrupted
 	}
 	if state != nil && !state.Ready {
 		c.wait(s, r.ID(), state)
@@ -175,29 +178,29 @@ func (c *triageRunCmd) work(ctx context.Context, s *streams, room *triageRoom, r
 		return nil
 	}
 	if err = errors.Join(err, r.Remember(ctx)); err != nil {
-		s.warn(fmt.Errorf("%w; decant triage run --resume tries again", err))
+		s.Warn(fmt.Errorf("%w; decant triage run --resume tries again", err))
 	}
 	if state != nil || err != nil && r.InBatches() {
-		return exitStatus(exitOther)
+		return exit.Status(exit.Failed)
 	}
 	if fault := printed(s, r.Report(), c.JSON, c.HTML); fault != nil {
 		return fault
 	}
 	if err != nil {
 		c.sendFailure(ctx, s, room, r, err)
-		return exitStatus(exitOther)
+		return exit.Status(exit.Failed)
 	}
 	return delivered(ctx, r, c.send(ctx, s, room, r))
 }
 
 // wait prints which batch a run waits for.
-func (c *triageRunCmd) wait(s *streams, id string, state *triage.BatchState) {
-	fmt.Fprintf(s.out, "run %s\nbatch %s\n", id, strings.TrimSpace(state.Batch+" "+state.Note))
+func (c *triageRunCmd) wait(s *process.Process, id string, state *triage.BatchState) {
+	fmt.Fprintf(s.Out, "run %s\nbatch %s\n", id, strings.TrimSpace(state.Batch+" "+state.Note))
 	line := "Not ready: most batches take less than an hour"
 	if !state.Expires.IsZero() {
 		line += ", this one until " + state.Expires.UTC().Format("2006-01-02 15:04 UTC") + " at the latest"
 	}
-	fmt.Fprintf(s.out, "%s. Repeat decant triage run --batch.\n", line)
+	fmt.Fprintf(s.Out, "%s. Repeat decant triage run --batch.\n", line)
 }
 
 // delivered marks a run as delivered, whether or not everything arrived: decant triage deliver sends the rest. An
@@ -211,9 +214,9 @@ func delivered(ctx context.Context, r *triage.Run, err error) error {
 
 // plan reads the sources and plans a run. What programs have printed about a failure goes to standard error, and in no
 // report: reports are sent.
-func (r *triageRoom) plan(ctx context.Context, s *streams, look *triage.Look, batch bool) (*triage.Plan, error) {
+func (r *triageRoom) plan(ctx context.Context, s *process.Process, look *triage.Look, batch bool) (*triage.Plan, error) {
 	for _, fault := range r.faults {
-		s.warn(fault)
+		s.Warn(fault)
 	}
 	var b *triage.Batch
 	if batch {
@@ -222,10 +225,10 @@ func (r *triageRoom) plan(ctx context.Context, s *streams, look *triage.Look, ba
 	}
 	seen, err := triage.Gather(ctx, r.options, look)
 	if err != nil {
-		return nil, inputError{err}
+		return nil, exit.Input(err)
 	}
 	for _, fault := range seen.Faults {
-		s.warn(fault)
+		s.Warn(fault)
 	}
 	seen.Notices = append(seen.Notices, r.notices...)
 	p, err := look.Plan(ctx, r.options, seen)
@@ -236,14 +239,14 @@ func (r *triageRoom) plan(ctx context.Context, s *streams, look *triage.Look, ba
 }
 
 // look returns what the run looks at.
-func (c *lookFlags) look(room *triageRoom, taken *sample.Sample) (*triage.Look, error) {
+func (c *lookFlags) look(s *process.Process, room *triageRoom, taken *sample.Sample) (*triage.Look, error) {
 	now := time.Now()
 	if taken != nil {
 		now = taken.Now
 	}
 	since, err := beginning(c.Since, now)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("--since: %w", err)}
+		return nil, exit.Usage(fmt.Errorf("--since: %w", err))
 	}
 	set := room.set
 	l := &triage.Look{Window: source.Window{Since: since, Until: now}, By: set.By, Most: set.Most, Ignore: set.Ignore, Runbooks: set.Runbooks,
@@ -252,33 +255,33 @@ func (c *lookFlags) look(room *triageRoom, taken *sample.Sample) (*triage.Look, 
 	case taken != nil:
 		l.Sources, l.Services = []source.Source{taken.Source()}, taken.Services()
 		if l.Runbooks, err = taken.Runbooks(); err != nil {
-			return nil, inputError{err}
+			return nil, exit.Input(err)
 		}
 	case len(c.Files) > 0:
-		l.Sources = source.Files(c.Files)
+		l.Sources = source.Files(s, c.Files)
 	case len(set.Sources) > 0:
 		l.Sources = set.Sources
 	default:
-		return nil, usageError{errors.New("name the files that have the errors, logs or *.jsonl; or write settings with other sources: decant triage init")}
+		return nil, exit.Usage(errors.New("name the files that have the errors, logs or *.jsonl; or write settings with other sources: decant triage init"))
 	}
 	return l, nil
 }
 
 // chosen returns the settings with those of the command line.
-func (c *lookFlags) chosen(s *streams) (*triage.Settings, error) {
+func (c *lookFlags) chosen(s *process.Process) (*triage.Settings, error) {
 	set, err := c.settings(s)
 	if err != nil {
 		return nil, err
 	}
 	if min(c.MaxErrors, c.Parallel, c.ErrorTokens, c.RunTokens) < 0 {
-		return nil, usageError{errors.New("--max-errors, --parallel, --error-tokens and --run-tokens must not be negative")}
+		return nil, exit.Usage(errors.New("--max-errors, --parallel, --error-tokens and --run-tokens must not be negative"))
 	}
 	set.Most, set.Parallel = cmp.Or(c.MaxErrors, set.Most), cmp.Or(c.Parallel, set.Parallel)
 	set.PerError, set.PerRun = cmp.Or(c.ErrorTokens, set.PerError), cmp.Or(c.RunTokens, set.PerRun)
 	set.Thinking = c.Thinking || set.Thinking
 	if len(c.Layers) > 0 {
 		if set.Off, err = investigate.ParseLayers(c.Layers); err != nil {
-			return nil, usageError{fmt.Errorf("--layers: %w", err)}
+			return nil, exit.Usage(fmt.Errorf("--layers: %w", err))
 		}
 	}
 	return set, nil
@@ -299,7 +302,7 @@ func beginning(text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	var a age
+	var a command.Age
 	if err := a.UnmarshalText([]byte(text)); err != nil {
 		return time.Time{}, fmt.Errorf("%q is neither an age (24h, 7d) nor a date (2026-11-23)", text)
 	}
@@ -307,19 +310,19 @@ func beginning(text string, now time.Time) (time.Time, error) {
 }
 
 // show prints a plan.
-func (c *triageRunCmd) show(s *streams, p *triage.Plan) error {
+func (c *triageRunCmd) show(s *process.Process, p *triage.Plan) error {
 	if c.JSON {
-		return writeJSON(s.out, p)
+		return command.WriteJSON(s.Out, p)
 	}
 	for _, n := range p.Report.Notices {
-		s.warn(errors.New(n))
+		s.Warn(errors.New(n))
 	}
-	w := s.out
+	w := s.Out
 	for i := range p.Report.Errors {
 		e := &p.Report.Errors[i]
 		fmt.Fprintf(w, "%-10s %6s times  %s\n", e.State, humanize.Thousands(e.Count), e.Name())
 		if line, _, _ := strings.Cut(e.Message, "\n"); line != "" {
-			fmt.Fprintf(w, "           %s\n", clipped(line, 140))
+			fmt.Fprintf(w, "           %s\n", humanize.Clipped(line, 140))
 		}
 		for _, f := range e.Frames {
 			if f.InApp {
@@ -334,32 +337,32 @@ func (c *triageRunCmd) show(s *streams, p *triage.Plan) error {
 }
 
 // progress returns functions that print on standard error what investigations do and find.
-func progress(s *streams) (func(*investigate.Case, agent.Event), func(*investigate.Case, *investigate.Finding)) {
+func progress(s *process.Process) (func(*investigate.Case, agent.Event), func(*investigate.Case, *investigate.Finding)) {
 	told := func(c *investigate.Case, e agent.Event) {
 		if e.Kind == agent.EventCall {
-			s.note("#%d %s %s", c.Number, e.Call.Tool, clipped(string(e.Call.Arguments), 100))
+			s.Note("#%d %s %s", c.Number, e.Call.Tool, humanize.Clipped(string(e.Call.Arguments), 100))
 		}
 	}
 	found := func(c *investigate.Case, f *investigate.Finding) {
 		state := strings.ReplaceAll(string(f.State), "_", " ")
-		s.note("#%d %s: %s (%s confidence, %s tokens)", c.Number, c.Name(), state, f.Confidence, humanize.Thousands(f.Tokens()))
+		s.Note("#%d %s: %s (%s confidence, %s tokens)", c.Number, c.Name(), state, f.Confidence, humanize.Thousands(f.Tokens()))
 	}
 	return told, found
 }
 
 // printed prints a report, and writes it as a page if one is wanted.
-func printed(s *streams, rep *deliver.Report, asJSON bool, page string) error {
+func printed(s *process.Process, rep *deliver.Report, asJSON bool, page string) error {
 	if page != "" {
 		var b bytes.Buffer
 		if err := rep.WriteHTML(&b); err != nil {
 			return err
 		}
-		if err := os.WriteFile(page, b.Bytes(), 0o600); err != nil {
+		if err := os.WriteFile(s.Path(page), b.Bytes(), 0o600); err != nil {
 			return err
 		}
 	}
 	if asJSON {
-		return writeJSON(s.out, rep)
+		return command.WriteJSON(s.Out, rep)
 	}
-	return rep.WriteMarkdown(s.out)
+	return rep.WriteMarkdown(s.Out)
 }

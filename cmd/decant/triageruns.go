@@ -10,7 +10,10 @@ import (
 	"github.com/decantdev/decant/apps/triage"
 	"github.com/decantdev/decant/apps/triage/code"
 	"github.com/decantdev/decant/apps/triage/deliver"
+	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/humanize"
+	"github.com/decantdev/decant/internal/process"
 )
 
 type triageRunsCmd struct {
@@ -34,41 +37,41 @@ Only RUN#N needs the repositories.`
 }
 
 // Run lists the runs, or prints one of them.
-func (c *triageRunsCmd) Run(s *streams) error {
+func (c *triageRunsCmd) Run(s *process.Process) error {
 	switch {
 	case c.Errors && c.Name != "":
-		return usageError{errors.New("--errors lists what is known from all runs: name no run")}
+		return exit.Usage(errors.New("--errors lists what is known from all runs: name no run"))
 	case strings.Contains(c.Name, "#"):
 		return c.evidence(s)
 	case c.Errors:
-		return c.archived(func(ctx context.Context, room *triageRoom) error { return c.known(ctx, s, room) })
+		return c.archived(s, func(ctx context.Context, room *triageRoom) error { return c.known(ctx, s, room) })
 	case c.Name != "":
-		return c.archived(func(ctx context.Context, room *triageRoom) error { return c.report(ctx, s, room) })
+		return c.archived(s, func(ctx context.Context, room *triageRoom) error { return c.report(ctx, s, room) })
 	}
-	return c.archived(func(ctx context.Context, room *triageRoom) error { return c.list(ctx, s, room) })
+	return c.archived(s, func(ctx context.Context, room *triageRoom) error { return c.list(ctx, s, room) })
 }
 
 // list prints all runs.
-func (c *triageRunsCmd) list(ctx context.Context, s *streams, room *triageRoom) error {
+func (c *triageRunsCmd) list(ctx context.Context, s *process.Process, room *triageRoom) error {
 	all, err := triage.Runs(ctx, room.options, 100)
 	if err != nil {
 		return err
 	}
 	switch {
 	case c.HTML != "":
-		return s.output(c.HTML, func(w io.Writer) error { return deliver.WriteHistory(w, past(all)) })
+		return s.Output(c.HTML, func(w io.Writer) error { return deliver.WriteHistory(w, past(all)) })
 	case c.JSON:
-		return writeJSON(s.out, all)
+		return command.WriteJSON(s.Out, all)
 	}
 	if len(all) == 0 {
-		s.note("no runs are kept here yet: decant triage run. One with --sandbox is kept only where you name --db FILE")
+		s.Note("no runs are kept here yet: decant triage run. One with --sandbox is kept only where you name --db FILE")
 	}
 	for _, r := range all {
 		state := ""
 		if !r.Done {
 			state = " (not finished: decant triage run --resume)"
 		}
-		fmt.Fprintf(s.out, "%s  %s  %s tokens, $%.4f%s\n", r.Run, r.Headline, humanize.Thousands(r.Totals.Tokens), r.Totals.USD, state)
+		fmt.Fprintf(s.Out, "%s  %s  %s tokens, $%.4f%s\n", r.Run, r.Headline, humanize.Thousands(r.Totals.Tokens), r.Totals.USD, state)
 	}
 	return nil
 }
@@ -82,9 +85,9 @@ func past(all []triage.Summary) (out []deliver.Past) {
 }
 
 // report prints the report of a run. With settings and repositories at hand, the lines that it quotes are links.
-func (c *triageRunsCmd) report(ctx context.Context, s *streams, room *triageRoom) error {
+func (c *triageRunsCmd) report(ctx context.Context, s *process.Process, room *triageRoom) error {
 	silent := *s
-	silent.in = nil // the settings are optional here, so do not ask about them
+	silent.In = nil // the settings are optional here, so do not ask about them
 	if set, err := c.settings(&silent); err == nil {
 		room.set = set
 	}
@@ -92,34 +95,34 @@ func (c *triageRunsCmd) report(ctx context.Context, s *streams, room *triageRoom
 	if err != nil {
 		return err
 	}
-	room.options.Code, _ = c.reader(taken, room)
+	room.options.Code, _ = c.reader(s, taken, room)
 	r, err := triage.Open(ctx, room.options, id)
 	if err != nil {
 		return noRun(err)
 	}
 	if c.HTML != "" && !c.JSON {
-		return s.output(c.HTML, r.Report().WriteHTML)
+		return s.Output(c.HTML, r.Report().WriteHTML)
 	}
 	return printed(s, r.Report(), c.JSON, c.HTML)
 }
 
 // known prints what is known of errors.
-func (c *triageRunsCmd) known(ctx context.Context, s *streams, room *triageRoom) error {
+func (c *triageRunsCmd) known(ctx context.Context, s *process.Process, room *triageRoom) error {
 	all, err := triage.Knowledge(ctx, room.options)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return writeJSON(s.out, all)
+		return command.WriteJSON(s.Out, all)
 	}
 	for _, k := range all {
-		fmt.Fprintf(s.out, "%s  %s, last %s\n", k.Key, k.Name, k.Last.UTC().Format("2006-01-02"))
+		fmt.Fprintf(s.Out, "%s  %s, last %s\n", k.Key, k.Name, k.Last.UTC().Format("2006-01-02"))
 		if f := k.Found; f != nil {
 			judged := map[string]string{"yes": ", called right", "no": ", called wrong"}[f.Right]
 			if by := k.JudgedBy(); by != "" {
 				judged += ": " + by
 			}
-			fmt.Fprintf(s.out, "    %s (%s confidence, %s#%d%s)\n", f.Cause, f.Confidence, f.Run, f.Number, judged)
+			fmt.Fprintf(s.Out, "    %s (%s confidence, %s#%d%s)\n", f.Cause, f.Confidence, f.Run, f.Number, judged)
 		}
 	}
 	return nil
@@ -129,32 +132,32 @@ func (c *triageRunsCmd) known(ctx context.Context, s *streams, room *triageRoom)
 const around = 4
 
 // evidence prints the code around each line that a finding quotes, and what was struck from it.
-func (c *triageRunsCmd) evidence(s *streams) error {
+func (c *triageRunsCmd) evidence(s *process.Process) error {
 	run, n, err := numbered(c.Name)
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible()
+	ctx, stop := s.Context()
 	defer stop()
 	return c.kept(ctx, s, run, false, func(room *triageRoom, r *triage.Run) error {
 		e := r.Report().Found(n)
 		if e == nil {
-			return inputError{fmt.Errorf("run %s did not investigate an error %d: decant triage runs %s", r.ID(), n, r.ID())}
+			return exit.Input(fmt.Errorf("run %s did not investigate an error %d: decant triage runs %s", r.ID(), n, r.ID()))
 		}
 		f := e.Finding
-		fmt.Fprintf(s.out, "%s\n%s\n", e.Name(), f.Cause)
+		fmt.Fprintf(s.Out, "%s\n%s\n", e.Name(), f.Cause)
 		for i := range f.Evidence {
 			v := &f.Evidence[i]
 			a, err := room.reader.ReadFile(ctx, code.Version{Repo: v.Repo, SHA: v.SHA}, v.Path, v.Line-around, v.Line+around)
 			if err != nil {
-				return inputError{err}
+				return exit.Input(err)
 			}
-			fmt.Fprintf(s.out, "\n%s\n%s", v.Says, pointed(a.Text, v.Line, v.Line+strings.Count(v.Text, "\n")))
+			fmt.Fprintf(s.Out, "\n%s\n%s", v.Says, pointed(a.Text, v.Line, v.Line+strings.Count(v.Text, "\n")))
 		}
 		for i := range f.Struck {
-			fmt.Fprintf(s.out, "\nstruck: %s (%s)\n", f.Struck[i].Said(), f.Struck[i].Why)
+			fmt.Fprintf(s.Out, "\nstruck: %s (%s)\n", f.Struck[i].Said(), f.Struck[i].Why)
 		}
-		fmt.Fprintf(s.out, "\nThe investigation: %d answers, %d calls, %s tokens; all of it: decant show %s\n",
+		fmt.Fprintf(s.Out, "\nThe investigation: %d answers, %d calls, %s tokens; all of it: decant show %s\n",
 			f.Iterations, f.Calls, humanize.Thousands(f.Tokens()), f.Session)
 		return nil
 	})

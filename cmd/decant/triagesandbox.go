@@ -12,6 +12,10 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/apps/chat"
+	"github.com/decantdev/decant/apps/chat/chatcmd"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
+	"github.com/decantdev/decant/internal/trust"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/testing/analyst"
 	"github.com/decantdev/decant/testing/sample"
@@ -35,35 +39,35 @@ posted to Slack is at /slack.`
 }
 
 // Run serves stand-ins for New Relic, Sentry, GitHub, Slack and a model until it is interrupted.
-func (c *triageSandboxCmd) Run(s *streams) error {
+func (c *triageSandboxCmd) Run(s *process.Process) error {
 	taken, err := sample.Bundled()
 	if err != nil {
 		return err
 	}
-	base, stop, err := serveSample(taken, c.Listen)
+	base, stop, err := serveSample(s, taken, c.Listen)
 	if err != nil {
 		return err
 	}
 	defer stop()
 	if c.Settings != "" {
-		if err := writeNew(c.Settings, services.Settings(taken)); err != nil {
-			return inputError{err}
+		if err := writeNew(s.Path(c.Settings), services.Settings(taken)); err != nil {
+			return exit.Input(err)
 		}
-		if err := trustWritten(c.Settings); err != nil {
+		if err := trust.AddWritten(s, s.Path(c.Settings)); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintf(s.out, "# Stand-ins for New Relic, Sentry, GitHub, Slack and a model listen on %s. In another terminal:\n", base)
+	fmt.Fprintf(s.Out, "# Stand-ins for New Relic, Sentry, GitHub, Slack and a model listen on %s. In another terminal:\n", base)
 	for _, v := range services.Environment(base) {
-		fmt.Fprintf(s.out, "export %s\n", v)
+		fmt.Fprintf(s.Out, "export %s\n", v)
 	}
 	if c.Settings == "" {
-		fmt.Fprintf(s.out, "# Settings for decant triage (--settings FILE writes them):\n%s", services.Settings(taken))
+		fmt.Fprintf(s.Out, "# Settings for decant triage (--settings FILE writes them):\n%s", services.Settings(taken))
 	}
 	since := taken.Now.AddDate(0, 0, -30).Format(time.DateOnly)
-	fmt.Fprintf(s.out, "# The errors are those of the days before %s: decant triage run --since %s\n", taken.Now.Format(time.DateOnly), since)
-	fmt.Fprintf(s.out, "# What was posted to Slack: %s/slack\n", base)
-	ctx, end := interruptible()
+	fmt.Fprintf(s.Out, "# The errors are those of the days before %s: decant triage run --since %s\n", taken.Now.Format(time.DateOnly), since)
+	fmt.Fprintf(s.Out, "# What was posted to Slack: %s/slack\n", base)
+	ctx, end := s.Context()
 	defer end()
 	<-ctx.Done()
 	return nil
@@ -83,14 +87,14 @@ func writeNew(name, text string) error {
 }
 
 // serveSample serves the services of a sample. It returns their base URL, and a function that ends them.
-func serveSample(taken *sample.Sample, address string) (base string, stop func() error, err error) {
-	dir, err := sampleFolder()
+func serveSample(s *process.Process, taken *sample.Sample, address string) (base string, stop func() error, err error) {
+	dir, err := sampleFolder(s)
 	if err != nil {
 		return "", nil, err
 	}
 	server, err := services.New(services.Options{Sample: taken, Dir: dir, Model: analyst.Analyst{}})
 	if err != nil {
-		return "", nil, inputError{err}
+		return "", nil, exit.Input(err)
 	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -112,17 +116,17 @@ func serveSample(taken *sample.Sample, address string) (base string, stop func()
 
 // talkToStandIn has a stand-in answer in place of a model. With --db its batches are kept beside the database, so that the
 // next process finds them.
-func (f *triageFlags) talkToStandIn(r *triageRoom, o *chat.Options) error {
+func (f *triageFlags) talkToStandIn(s *process.Process, r *triageRoom, o *chat.Options) error {
 	batches := ""
 	if f.DB != "" {
-		batches = f.DB + ".sandbox"
+		batches = s.Path(f.DB) + ".sandbox"
 	}
 	client, stop, err := withinOptions(sandbox.Options{Model: analyst.Analyst{}, Batches: batches})
 	if err != nil {
 		return err
 	}
 	r.clean = append(r.clean, func() error { stop(); return nil })
-	o.Model = cmp.Or(o.Project.Settings.Model, defaultModel)
+	o.Model = cmp.Or(o.Project.Settings.Model, chatcmd.DefaultModel)
 	o.Project.Settings.Model, o.Client = o.Model, client
 	o.Account = &provider.Account{Client: client, Upstream: standBase}
 	r.model, r.client = o.Model, client

@@ -10,7 +10,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/decantdev/decant/apps/chat/chatcmd"
 	"github.com/decantdev/decant/apps/triage"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/trust"
 )
 
@@ -30,19 +33,19 @@ Approvals are stored in $XDG_CONFIG_HOME/decant/trusted (~/.config/decant/truste
 }
 
 // Run says yes to what the files of a folder say.
-func (c *trustCmd) Run(s *streams) error {
-	files, err := trustable(c.Path)
+func (c *trustCmd) Run(s *process.Process) error {
+	files, err := trustable(s, c.Path)
 	if err != nil {
 		return err
 	}
-	hash, err := trust.Hash(c.Path, files...)
+	hash, err := trust.Hash(s.Path(c.Path), files...)
 	if err != nil {
-		return inputError{err}
+		return exit.Input(err)
 	}
 	if c.Hash != "" && !strings.EqualFold(c.Hash, hash) {
-		return inputError{fmt.Errorf("%s does not match --hash: read it again; its hash is now %s", c.Path, hash)}
+		return exit.Input(fmt.Errorf("%s does not match --hash: read it again; its hash is now %s", c.Path, hash))
 	}
-	yeses, err := yeses()
+	yeses, err := trust.Yeses(s)
 	if err != nil {
 		return err
 	}
@@ -50,18 +53,19 @@ func (c *trustCmd) Run(s *streams) error {
 		if err := yeses.Add(f); err != nil {
 			return err
 		}
-		fmt.Fprintf(s.out, "trusted as it is now: %s\n", f.Name)
+		fmt.Fprintf(s.Out, "trusted as it is now: %s\n", f.Name)
 	}
 	if c.Hash == "" {
-		fmt.Fprintf(s.out, "The same for this content elsewhere, such as in CI: decant trust --hash %s\n", hash)
+		fmt.Fprintf(s.Out, "The same for this content elsewhere, such as in CI: decant trust --hash %s\n", hash)
 	}
 	return nil
 }
 
 // trustable returns the files that a yes to a folder is for: its settings of triage, and the MCP servers of its project
 // and of these settings.
-func trustable(path string) (out []*trust.File, err error) {
-	settings, servers := filepath.Join(path, triageSettings), filepath.Join(cmp.Or(trust.Repository(path), path), mcpFile)
+func trustable(s *process.Process, name string) (out []*trust.File, err error) {
+	path := s.Path(name)
+	settings, servers := filepath.Join(path, triageSettings), filepath.Join(cmp.Or(trust.Repository(path), path), chatcmd.MCPFile)
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		settings, servers = path, path
 	}
@@ -72,7 +76,7 @@ func trustable(path string) (out []*trust.File, err error) {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case err != nil:
-			return nil, inputError{err}
+			return nil, exit.Input(err)
 		case slices.ContainsFunc(out, func(o *trust.File) bool { return o.Name == f.Name }):
 			continue
 		}
@@ -80,7 +84,7 @@ func trustable(path string) (out []*trust.File, err error) {
 		if i == 0 && filepath.Ext(f.Name) != ".json" {
 			named, err := triage.Servers(names[i], f.Data)
 			if err != nil {
-				return nil, inputError{err}
+				return nil, exit.Input(err)
 			}
 			if named != "" {
 				names = append(names, named)
@@ -88,67 +92,7 @@ func trustable(path string) (out []*trust.File, err error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, inputError{fmt.Errorf("%s: found neither %s nor %s", path, triageSettings, mcpFile)}
+		return nil, exit.Input(fmt.Errorf("%s: found neither %s nor %s", name, triageSettings, chatcmd.MCPFile))
 	}
 	return out, nil
-}
-
-// yeses returns where each yes of the user is kept.
-func yeses() (trust.Book, error) {
-	home, err := settingsHome()
-	return trust.Book{Dir: filepath.Join(home, "trusted")}, err
-}
-
-// own reports whether a file that the user names is the user's own: one of the user's settings, or one that lies in no
-// repository. What lies in one is the repository's, whoever names it.
-func own(name string) bool {
-	if trust.Repository(name) == "" {
-		return true
-	}
-	home, err := settingsHome()
-	if err != nil {
-		return false
-	}
-	if real, err := filepath.EvalSymlinks(home); err == nil {
-		home = real
-	}
-	real, err := filepath.EvalSymlinks(name)
-	if err != nil {
-		return false
-	}
-	rel, err := filepath.Rel(home, real)
-	return err == nil && filepath.IsLocal(rel)
-}
-
-// trustWritten keeps a yes to a file that the user has just had written.
-func trustWritten(name string) error {
-	f, err := trust.Read(name)
-	if err != nil {
-		return err
-	}
-	yeses, err := yeses()
-	if err != nil {
-		return err
-	}
-	return yeses.Add(f)
-}
-
-// vouched returns an error unless a file is the user's own, or the user has said yes to what it says, or does so now at
-// the terminal. path is what decant trust takes for it.
-func (s *streams) vouched(f *trust.File, own bool, path string) error {
-	if own {
-		return nil
-	}
-	yeses, err := yeses()
-	if err != nil || yeses.Has(f) {
-		return err
-	}
-	if all, err := filepath.Abs(path); err == nil { // it is read in a message of cron, too
-		path = all
-	}
-	const what = "%s names programs, addresses or files to use with your rights"
-	if s.asks() && s.confirm(fmt.Sprintf(what+". Have you looked at it, and do you trust it as it is now?", f.Name)) {
-		return yeses.Add(f)
-	}
-	return inputError{fmt.Errorf(what+", and you have not said yes to what it says now: look at it, then say: decant trust %s", f.Name, shellWord(path))}
 }

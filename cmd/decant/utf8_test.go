@@ -11,6 +11,8 @@ import (
 
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/testing/sandbox"
 	"github.com/decantdev/decant/testing/sandboxtest"
 )
@@ -29,7 +31,7 @@ func TestSessionsThatAreNoUTF8(t *testing.T) {
 		{[]string{"show", `one%9b`, "--json"}, []string{`one%9b`}},
 	} {
 		var out, messages bytes.Buffer
-		if code := run(append(tt.args, "--db", path), &streams{out: &out, err: &messages, width: 80}); code != exitDone || !json.Valid(out.Bytes()) {
+		if code := run(&process.Process{Args: append(tt.args, "--db", path), Out: &out, Err: &messages, Width: 80}); code != exit.Done || !json.Valid(out.Bytes()) {
 			t.Errorf("%q ends with %d: %s\n%s", tt.args, code, messages.String(), out.String())
 		}
 		for _, want := range tt.want {
@@ -49,7 +51,7 @@ func TestSearchMasks(t *testing.T) {
 		for _, format := range [][]string{{}, {"--json"}} {
 			var out, messages bytes.Buffer
 			args := append([]string{"search", query, "--db", path}, format...)
-			if code := run(args, &streams{out: &out, err: &messages, width: 80}); code != exitDone {
+			if code := run(&process.Process{Args: args, Out: &out, Err: &messages, Width: 80}); code != exit.Done {
 				t.Fatalf("%q ends with %d: %s", args, code, messages.String())
 			}
 			if got := out.String(); strings.Contains(got, value) || !strings.Contains(got, "[redacted password] and the needle") {

@@ -6,9 +6,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/fact"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/recall"
 	"github.com/decantdev/decant/internal/report"
+	"github.com/decantdev/decant/internal/sessionfile"
 	"github.com/decantdev/decant/wire"
 )
 
@@ -21,12 +25,12 @@ type verifyCmd struct {
 }
 
 // Run says how much of one conversation is still in another.
-func (c *verifyCmd) Run(s *streams) error {
-	before, err := s.document(c.Before, "")
+func (c *verifyCmd) Run(s *process.Process) error {
+	before, err := sessionfile.Read(s, c.Before, "")
 	if err != nil {
 		return err
 	}
-	text, err := s.text(c.After)
+	text, err := textOf(s, c.After)
 	if err != nil {
 		return err
 	}
@@ -37,28 +41,28 @@ func (c *verifyCmd) Run(s *streams) error {
 		return err
 	}
 	if v.Strings.Score < float64(c.Min)/100 {
-		return targetError{fmt.Errorf("%.1f%% of the strings are kept with their context, less than the %v%% asked for", 100*v.Strings.Score, float64(c.Min))}
+		return exit.Missed(fmt.Errorf("%.1f%% of the strings are kept with their context, less than the %v%% asked for", 100*v.Strings.Score, float64(c.Min)))
 	}
 	return nil
 }
 
-func (c *verifyCmd) print(s *streams, v *report.Verification) error {
+func (c *verifyCmd) print(s *process.Process, v *report.Verification) error {
 	if c.JSON {
-		return writeJSON(s.out, v)
+		return command.WriteJSON(s.Out, v)
 	}
 	most := 20
 	if c.All {
 		most = len(v.Missing)
 	}
-	return v.WriteText(s.out, most)
+	return v.WriteText(s.Out, most)
 }
 
-// text returns what a model would read of the named file: the messages of a conversation, or any other
+// textOf returns what a model would read of the named file: the messages of a conversation, or any other
 // text itself.
-func (s *streams) text(name string) (string, error) {
-	src, err := s.bytes(name)
+func textOf(s *process.Process, name string) (string, error) {
+	src, err := sessionfile.ReadBytes(s, name)
 	if err != nil {
-		return "", inputError{err}
+		return "", exit.Input(err)
 	}
 	doc, err := wire.Parse(src)
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+
+	"github.com/decantdev/decant/internal/process"
 )
 
 // version and commit are set by the release build; other builds get them from the toolchain.
@@ -14,8 +16,8 @@ var version, commit = "", ""
 type versionCmd struct{}
 
 // Run prints the version of the program, the commit it was built from, and with what.
-func (versionCmd) Run(s *streams) error {
-	_, err := fmt.Fprintln(s.out, versionLine(buildInfo()))
+func (versionCmd) Run(s *process.Process) error {
+	_, err := fmt.Fprintln(s.Out, versionLine(buildInfo()))
 	return err
 }
 

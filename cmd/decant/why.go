@@ -10,6 +10,9 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/apps/chat/receipt"
+	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 )
@@ -19,24 +22,24 @@ type whyCmd struct {
 	Answer   string `arg:"" optional:"" help:"Message of the answer (m14). Default: the last answer."`
 	Sentence int    `placeholder:"N" help:"Print the sources of this sentence in full."`
 	JSON     bool   `name:"json" help:"Print JSON."`
-	dbFlag
+	command.DBFlag
 }
 
 // Run prints the receipt of an answer.
-func (c *whyCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db store.Store) error {
+func (c *whyCmd) Run(s *process.Process) error {
+	return c.With(s, func(ctx context.Context, db store.Store) error {
 		r, err := c.receipt(ctx, db)
 		if err != nil {
 			return err
 		}
 		if c.JSON {
-			return writeJSON(s.out, r)
+			return command.WriteJSON(s.Out, r)
 		}
 		var b strings.Builder
 		if err := c.write(&b, r); err != nil {
 			return err
 		}
-		_, err = io.WriteString(s.out, report.Visible(b.String()))
+		_, err = io.WriteString(s.Out, report.Visible(b.String()))
 		return err
 	})
 }
@@ -47,7 +50,7 @@ func (c *whyCmd) write(w io.Writer, r *receipt.Receipt) error {
 	case n == 0:
 		return r.WriteText(w)
 	case n < 0 || n > len(r.Sentences):
-		return usageError{fmt.Errorf("the answer has sentences 1 to %d: %d", len(r.Sentences), n)}
+		return exit.Usage(fmt.Errorf("the answer has sentences 1 to %d: %d", len(r.Sentences), n))
 	default:
 		return r.Sentences[n-1].WriteQuotes(w)
 	}
@@ -59,7 +62,7 @@ func (c *whyCmd) receipt(ctx context.Context, db store.Store) (*receipt.Receipt,
 	if c.Answer != "" {
 		n, err := strconv.Atoi(strings.TrimPrefix(c.Answer, "m"))
 		if err != nil || n < 1 {
-			return nil, usageError{fmt.Errorf("%q is not a message: write m14", c.Answer)}
+			return nil, exit.Usage(fmt.Errorf("%q is not a message: write m14", c.Answer))
 		}
 		message = n - 1
 	}
@@ -70,7 +73,7 @@ func (c *whyCmd) receipt(ctx context.Context, db store.Store) (*receipt.Receipt,
 	m, err := agent.ReadMoment(ctx, db, db, k, message)
 	for _, known := range []error{agent.ErrNoAnswer, agent.ErrNotNoted, agent.ErrNotTheSame} {
 		if errors.Is(err, known) {
-			return nil, inputError{err}
+			return nil, exit.Input(err)
 		}
 	}
 	if err != nil {
@@ -81,7 +84,7 @@ func (c *whyCmd) receipt(ctx context.Context, db store.Store) (*receipt.Receipt,
 
 // session returns the key of the session that is meant.
 func (c *whyCmd) session(ctx context.Context, db store.Store) (k store.Key, err error) {
-	tenant, err := c.Tenant.one(ctx, db)
+	tenant, err := c.Tenant.One(ctx, db)
 	if err != nil {
 		return k, err
 	}
@@ -94,9 +97,9 @@ func (c *whyCmd) session(ctx context.Context, db store.Store) (k store.Key, err 
 	case err != nil:
 		return k, err
 	case len(found) == 0:
-		return k, inputError{fmt.Errorf("no agent session %q: \"decant sessions\" lists stored sessions", c.Session)}
+		return k, exit.Input(fmt.Errorf("no agent session %q: \"decant sessions\" lists stored sessions", c.Session))
 	case len(found) > 1 && found[0].ID != c.Session && found[1].ID != c.Session:
-		return k, usageError{fmt.Errorf("%q is ambiguous (%s, %s): give more of the id", c.Session, found[0].ID, found[1].ID)}
+		return k, exit.Usage(fmt.Errorf("%q is ambiguous (%s, %s): give more of the id", c.Session, found[0].ID, found[1].ID))
 	case len(found) > 1 && found[1].ID == c.Session:
 		return found[1].Key, nil
 	}

@@ -22,42 +22,43 @@ import (
 )
 
 // Config is how a gateway runs. Files use the names in the tags; the environment DECANT_ and the
-// name in capitals. What has the tag names:"file" is the name of a file, see [Config.Files].
+// name in capitals. What has the tag names:"file" is the name of a file, see
+// [Config.Files]; with names:"preset" it may be one.
 type Config struct {
 	File string `yaml:"-" names:"file"` // that the settings stand in; empty: none
 
-	Listen     string   `yaml:"listen"`             // address to serve, host:port
-	TLS        TLS      `yaml:"tls"`                // certificate to serve with; none: without encryption
-	Plain      bool     `yaml:"plain_http"`         // other machines may be served without encryption
-	Upstream   string   `yaml:"anthropic_upstream"` // base URL of the Messages API
-	DB         string   `yaml:"db" names:"file"`    // database file, as a path or sqlite:PATH; a path after Load; empty: the user's own
-	Seal       Seal     `yaml:"encryption"`         // encrypts the database; none: it is not encrypted
-	Preset     string   `yaml:"preset"`             // policy of requests that no rule names one for
-	Mode       string   `yaml:"mode"`               // manage, observe or off
-	Window     int      `yaml:"window"`             // tokens, in place of every model's own; 0: the catalogue's
-	Project    string   `yaml:"project"`            // what the conversations are about
-	Early      Level    `yaml:"early_pours"`        // how eagerly every preset pours early: off, low, default or high; empty: as the preset says
-	DropBlock  bool     `yaml:"drop_block"`         // may ask the provider to drop thinking that no longer fits
-	KeepWarm   bool     `yaml:"keep_warm"`          // keeps warm what conversations that rest have left in the provider's cache
-	AddMarkers bool     `yaml:"add_markers"`        // adds cache markers for clients that set none behind their messages
-	Drain      Drain    `yaml:"drain"`              // how long open streams may continue after a signal to stop
-	Log        string   `yaml:"log"`                // least level that is logged: debug, info, warn, error
-	LogFormat  string   `yaml:"log_format"`         // text or json
-	CA         []string `yaml:"ca" names:"file"`    // PEM files with authorities to trust besides the system's
-	Allow      []string `yaml:"allow"`              // base URLs that calls may go to besides the upstream
-	Keys       []Key    `yaml:"keys"`               // who may use the gateway besides those whose keys are in the database; none at all: everybody who reaches it
-	Hosts      []string `yaml:"hosts"`              // names by which it may be called besides those of loopback
-	BodyLimit  Size     `yaml:"body_limit"`         // largest body that is managed; 0: what the machine has room for
-	Bodies     Size     `yaml:"body_memory"`        // bytes of bodies that are held at once; 0: what the machine has room for
-	Metrics    string   `yaml:"metrics_listen"`     // address that shows metrics to everybody who reaches it, host:port; empty: none
-	Token      Secret   `yaml:"metrics_token"`      // shows metrics to those who send it as a bearer; empty: metrics_listen only
-	Tracing    Tracing  `yaml:"tracing"`            // where traces go; without an endpoint nothing is traced
-	Budgets    []Budget `yaml:"budgets"`            // limits of what is spent; none: no limit
-	Summary    Summary  `yaml:"summary"`            // the model that writes records; none: they are extractive
-	Flush      Flush    `yaml:"flush"`              // whether what is worth remembering is saved before a pour: on, off; empty: as the preset says
-	Recall     bool     `yaml:"recall"`             // tells a conversation that begins what is remembered of its project
-	Presets    []Rule   `yaml:"presets"`            // the first rule that fits chooses the policy
-	Hooks      Hooks    `yaml:"hooks"`              // what to notify of events
+	Listen     string   `yaml:"listen"`                // address to serve, host:port
+	TLS        TLS      `yaml:"tls"`                   // certificate to serve with; none: without encryption
+	Plain      bool     `yaml:"plain_http"`            // other machines may be served without encryption
+	Upstream   string   `yaml:"anthropic_upstream"`    // base URL of the Messages API
+	DB         string   `yaml:"db" names:"file"`       // database file, as a path or sqlite:PATH; a path after Load: the user's own if none is named
+	Seal       Seal     `yaml:"encryption"`            // encrypts the database; none: it is not encrypted
+	Preset     string   `yaml:"preset" names:"preset"` // policy of requests that no rule names one for
+	Mode       string   `yaml:"mode"`                  // manage, observe or off
+	Window     int      `yaml:"window"`                // tokens, in place of every model's own; 0: the catalogue's
+	Project    string   `yaml:"project"`               // what the conversations are about
+	Early      Level    `yaml:"early_pours"`           // how eagerly every preset pours early: off, low, default or high; empty: as the preset says
+	DropBlock  bool     `yaml:"drop_block"`            // may ask the provider to drop thinking that no longer fits
+	KeepWarm   bool     `yaml:"keep_warm"`             // keeps warm what conversations that rest have left in the provider's cache
+	AddMarkers bool     `yaml:"add_markers"`           // adds cache markers for clients that set none behind their messages
+	Drain      Drain    `yaml:"drain"`                 // how long open streams may continue after a signal to stop
+	Log        string   `yaml:"log"`                   // least level that is logged: debug, info, warn, error
+	LogFormat  string   `yaml:"log_format"`            // text or json
+	CA         []string `yaml:"ca" names:"file"`       // PEM files with authorities to trust besides the system's
+	Allow      []string `yaml:"allow"`                 // base URLs that calls may go to besides the upstream
+	Keys       []Key    `yaml:"keys"`                  // who may use the gateway besides those whose keys are in the database; none at all: everybody who reaches it
+	Hosts      []string `yaml:"hosts"`                 // names by which it may be called besides those of loopback
+	BodyLimit  Size     `yaml:"body_limit"`            // largest body that is managed; 0: what the machine has room for
+	Bodies     Size     `yaml:"body_memory"`           // bytes of bodies that are held at once; 0: what the machine has room for
+	Metrics    string   `yaml:"metrics_listen"`        // address that shows metrics to everybody who reaches it, host:port; empty: none
+	Token      Secret   `yaml:"metrics_token"`         // shows metrics to those who send it as a bearer; empty: metrics_listen only
+	Tracing    Tracing  `yaml:"tracing"`               // where traces go; without an endpoint nothing is traced
+	Budgets    []Budget `yaml:"budgets"`               // limits of what is spent; none: no limit
+	Summary    Summary  `yaml:"summary"`               // the model that writes records; none: they are extractive
+	Flush      Flush    `yaml:"flush"`                 // whether what is worth remembering is saved before a pour: on, off; empty: as the preset says
+	Recall     bool     `yaml:"recall"`                // tells a conversation that begins what is remembered of its project
+	Presets    []Rule   `yaml:"presets"`               // the first rule that fits chooses the policy
+	Hooks      Hooks    `yaml:"hooks"`                 // what to notify of events
 }
 
 // Flush says whether conversations are flushed. True is written for on, and false for off.
@@ -128,9 +129,9 @@ type Key struct {
 
 // A Rule chooses a preset by pattern. Patterns may hold "*" and ignore case; an empty one fits all.
 type Rule struct {
-	Model  string `yaml:"model"`  // of the request
-	Client string `yaml:"client"` // the User-Agent header
-	Preset string `yaml:"preset"` // a name, or a file ending in .yaml
+	Model  string `yaml:"model"`                 // of the request
+	Client string `yaml:"client"`                // the User-Agent header
+	Preset string `yaml:"preset" names:"preset"` // a name, or a file ending in .yaml
 }
 
 // A Budget limits what is spent in a conversation, by a tenant, or by a tenant in a month or on a day (UTC).
@@ -144,6 +145,7 @@ type Budget struct {
 type Sources struct {
 	File    string            // empty: DECANT_CONFIG, else none
 	Environ []string          // as of os.Environ
+	Dir     string            // where relative names of files begin; empty: the working directory
 	Flags   map[string]string // by the settings' names; empty values are not set
 	Listen  string            // address to serve if nothing says otherwise; empty: the gateway's
 }
@@ -160,7 +162,7 @@ func Load(s Sources) (*Config, error) {
 		s.File = env["config"]
 	}
 	if s.File != "" {
-		if err := c.file(s.File); err != nil {
+		if err := c.file(below(s.Dir, s.File)); err != nil {
 			return nil, err
 		}
 		c.File = s.File
@@ -174,6 +176,7 @@ func Load(s Sources) (*Config, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
+	c.findFiles(s)
 	if err := c.Tracing.resolve(s.Environ); err != nil {
 		return nil, err
 	}

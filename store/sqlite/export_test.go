@@ -56,9 +56,6 @@ func nextForm(migration string) fs.FS {
 	return all
 }
 
-// DefaultPathOn is DefaultPath on another system.
-var DefaultPathOn = defaultPath
-
 // Hold keeps a write transaction open until release is called.
 func (db *database) Hold(t *testing.T) (release func()) {
 	begun, end, done := make(chan struct{}), make(chan struct{}), make(chan error)

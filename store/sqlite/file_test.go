@@ -82,26 +82,6 @@ func TestPathsWithSpecialCharacters(t *testing.T) {
 	}
 }
 
-func TestDefaultPath(t *testing.T) {
-	for _, tt := range []struct{ system, xdg, local, want string }{
-		{"linux", "", "", "/h/u/.local/share/decant/decant.db"},
-		{"linux", "/data", "", "/data/decant/decant.db"},
-		{"linux", "relative", "", "/h/u/.local/share/decant/decant.db"},
-		{"darwin", "", "", "/h/u/Library/Application Support/decant/decant.db"},
-		{"darwin", "/data", "", "/data/decant/decant.db"},
-		{"windows", "", "/local", "/local/decant/decant.db"},
-		{"windows", "", "", "/h/u/AppData/Local/decant/decant.db"},
-	} {
-		env := func(name string) string {
-			return map[string]string{"XDG_DATA_HOME": tt.xdg, "LocalAppData": tt.local}[name]
-		}
-		got, err := sqlite.DefaultPathOn(tt.system, env, func() (string, error) { return "/h/u", nil })
-		if err != nil || filepath.ToSlash(got) != tt.want {
-			t.Errorf("%s with XDG_DATA_HOME=%q, LocalAppData=%q: %q, %v; want %q", tt.system, tt.xdg, tt.local, got, err, tt.want)
-		}
-	}
-}
-
 func TestMigratesEmptyFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "decant.db")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"os/exec"
 	"strings"
 	"time"
@@ -20,6 +19,7 @@ import (
 type Command struct {
 	Args    []string      // the program and what it is given; no shell reads it
 	Dir     string        // where it runs; empty: here
+	Env     []string      // its environment; nil: that of this process
 	Timeout time.Duration // 0: two minutes
 }
 
@@ -53,8 +53,8 @@ func (c *Command) run(ctx context.Context, in Window, yield func(Event, error) b
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
 	errs := &tail{most: 2 << 10}
-	cmd.Dir, cmd.Stderr, cmd.WaitDelay = c.Dir, errs, 5*time.Second
-	cmd.Env = append(os.Environ(), "DECANT_SINCE="+form(in.Since), "DECANT_UNTIL="+form(in.Until))
+	cmd.Dir, cmd.Env, cmd.Stderr, cmd.WaitDelay = c.Dir, c.Env, errs, 5*time.Second
+	cmd.Env = append(cmd.Environ(), "DECANT_SINCE="+form(in.Since), "DECANT_UNTIL="+form(in.Until))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return fmt.Errorf("run %s: %w", c.Name(), err)

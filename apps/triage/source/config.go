@@ -17,6 +17,7 @@ import (
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/humanize"
 	"github.com/decantdev/decant/internal/lazyregexp"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/yamltext"
 )
 
@@ -59,10 +60,10 @@ var keys = map[string]struct{ may, must []string }{
 
 // Read returns the sources of the list "sources" in a YAML file, whose other keys are somebody else's. own says that
 // the file is the user's own; one of a repository chooses neither which credential of the user is sent, nor where to.
-// getenv reads the environment, as os.Getenv does; a variable with DECANT_TRIAGE_ before its name is stronger than the one
+// Of the environment, a variable with DECANT_TRIAGE_ before its name is stronger than the one
 // without. A file without such a list has the sources of [fromEnvironment]. Errors name the file, the line
 // and the field.
-func Read(file string, data []byte, own bool, getenv func(string) string) ([]Source, error) {
+func Read(file string, data []byte, own bool, p *process.Process) ([]Source, error) {
 	tree, err := yamltext.Parse(data)
 	if err != nil {
 		at, text := placed(err, 1)
@@ -74,7 +75,7 @@ func Read(file string, data []byte, own bool, getenv func(string) string) ([]Sou
 	}
 	node, err := path.FilterFile(tree)
 	if yaml.IsNotFoundNodeError(err) || err == nil && node == nil {
-		return fromEnvironment(getenv)
+		return fromEnvironment(p)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: sources: %w", file, err)
@@ -85,7 +86,7 @@ func Read(file string, data []byte, own bool, getenv func(string) string) ([]Sou
 	}
 	var out []Source
 	for i, n := range list.Values {
-		s, field, err := readEntry(file, n, own, getenv)
+		s, field, err := readEntry(file, n, own, p)
 		if err != nil {
 			at := line(n)
 			if f := fieldNode(n, field); f != nil {
@@ -100,7 +101,7 @@ func Read(file string, data []byte, own bool, getenv func(string) string) ([]Sou
 }
 
 // readEntry returns the source that an entry of a file describes; with an error, the field that is wrong.
-func readEntry(file string, n ast.Node, own bool, getenv func(string) string) (Source, string, error) {
+func readEntry(file string, n ast.Node, own bool, p *process.Process) (Source, string, error) {
 	m, ok := n.(ast.MapNode)
 	if !ok {
 		return nil, "", errors.New("want keys with values, such as type: log")
@@ -128,7 +129,7 @@ func readEntry(file string, n ast.Node, own bool, getenv func(string) string) (S
 		}
 	}
 	e.below(filepath.Dir(file))
-	return e.source(getenv)
+	return e.source(p)
 }
 
 // below makes the paths of an entry those of the folder of the settings.
@@ -144,14 +145,14 @@ func (e *entry) below(dir string) {
 }
 
 // source makes the source.
-func (e *entry) source(getenv func(string) string) (Source, string, error) {
+func (e *entry) source(p *process.Process) (Source, string, error) {
 	switch e.Type {
 	case "jsonl":
-		return &JSONL{Files: e.Files}, "", nil
+		return &JSONL{Files: paths(p, e.Files), In: p.In}, "", nil
 	case "log":
-		return &Log{Files: e.Files, Service: e.Service}, "", nil
+		return &Log{Files: paths(p, e.Files), In: p.In, Service: e.Service}, "", nil
 	case "command":
-		c := &Command{Args: e.Command, Dir: e.Dir}
+		c := &Command{Args: e.Command, Dir: cmp.Or(p.Path(e.Dir), p.Dir), Env: p.Environ}
 		if e.Timeout != "" {
 			var err error
 			if c.Timeout, err = time.ParseDuration(e.Timeout); err != nil || c.Timeout <= 0 {
@@ -160,27 +161,27 @@ func (e *entry) source(getenv func(string) string) (Source, string, error) {
 		}
 		return c, "", nil
 	}
-	if err := e.bound(getenv); err != nil {
+	if err := e.bound(p); err != nil {
 		return nil, "base_url", err
 	}
-	key, field, err := e.key(getenv)
+	key, field, err := e.key(p)
 	if err != nil {
 		return nil, field, err
 	}
 	if e.Type == "newrelic" {
-		return e.newRelic(key, getenv)
+		return e.newRelic(key, p)
 	}
-	return e.sentry(key, getenv)
+	return e.sentry(key, p)
 }
 
-func (e *entry) newRelic(key config.Secret, getenv func(string) string) (Source, string, error) {
-	n := &NewRelic{Account: e.Account, Key: key, Region: cmp.Or(e.Region, variable(getenv, "NEW_RELIC_REGION")), Apps: e.Apps, Base: cmp.Or(e.BaseURL, variable(getenv, vendors[e.Type].address))}
+func (e *entry) newRelic(key config.Secret, p *process.Process) (Source, string, error) {
+	n := &NewRelic{Account: e.Account, Key: key, Region: cmp.Or(e.Region, variable(p, "NEW_RELIC_REGION")), Apps: e.Apps, Base: cmp.Or(e.BaseURL, variable(p, vendors[e.Type].address))}
 	if e.Apps == nil {
-		n.Apps = list(variable(getenv, "NEW_RELIC_APP_NAME"))
+		n.Apps = list(variable(p, "NEW_RELIC_APP_NAME"))
 	}
 	if e.Account == 0 {
 		var err error
-		if n.Account, err = number64(variable(getenv, "NEW_RELIC_ACCOUNT_ID")); err != nil {
+		if n.Account, err = number64(variable(p, "NEW_RELIC_ACCOUNT_ID")); err != nil {
 			return nil, "account", fmt.Errorf("NEW_RELIC_ACCOUNT_ID: %w", err)
 		}
 	}
@@ -193,11 +194,11 @@ func (e *entry) newRelic(key config.Secret, getenv func(string) string) (Source,
 	return n, "", nil
 }
 
-func (e *entry) sentry(token config.Secret, getenv func(string) string) (Source, string, error) {
-	s := &Sentry{Organization: cmp.Or(e.Organization, variable(getenv, "SENTRY_ORG")), Token: token, Projects: e.Projects, Environment: e.Environment,
-		PerIssue: e.PerIssue, Base: cmp.Or(e.BaseURL, variable(getenv, vendors[e.Type].address))}
+func (e *entry) sentry(token config.Secret, p *process.Process) (Source, string, error) {
+	s := &Sentry{Organization: cmp.Or(e.Organization, variable(p, "SENTRY_ORG")), Token: token, Projects: e.Projects, Environment: e.Environment,
+		PerIssue: e.PerIssue, Base: cmp.Or(e.BaseURL, variable(p, vendors[e.Type].address))}
 	if e.Projects == nil {
-		s.Projects = list(variable(getenv, "SENTRY_PROJECT"))
+		s.Projects = list(variable(p, "SENTRY_PROJECT"))
 	}
 	switch {
 	case s.Organization == "":
@@ -209,7 +210,7 @@ func (e *entry) sentry(token config.Secret, getenv func(string) string) (Source,
 }
 
 // key returns the credential that an entry names. One that is not set is none: the source says so when it is asked.
-func (e *entry) key(getenv func(string) string) (config.Secret, string, error) {
+func (e *entry) key(p *process.Process) (config.Secret, string, error) {
 	v := vendors[e.Type]
 	switch {
 	case e.KeyFile != "" && e.KeyEnv != "":
@@ -220,29 +221,29 @@ func (e *entry) key(getenv func(string) string) (config.Secret, string, error) {
 		return "", "key_env", fmt.Errorf("%q; a repository names variables that begin with %s only: rename it, or %s", cut(e.KeyEnv, 60), v.prefix, ownFile)
 	}
 	if e.KeyFile != "" {
-		text, err := os.ReadFile(e.KeyFile)
+		text, err := os.ReadFile(p.Path(e.KeyFile))
 		if err != nil {
 			return "", "key_file", err
 		}
 		return config.Secret(strings.TrimSpace(string(text))), "", nil
 	}
 	if e.KeyEnv != "" {
-		if value := getenv(e.KeyEnv); value != "" {
+		if value := p.Getenv(e.KeyEnv); value != "" {
 			return config.Secret(value), "", nil
 		}
 		return "", "key_env", fmt.Errorf("the variable %s is not set", cut(e.KeyEnv, 60))
 	}
-	return config.Secret(variable(getenv, v.key)), "", nil
+	return config.Secret(variable(p, v.key)), "", nil
 }
 
 // fromEnvironment returns the sources whose credentials are in the environment: New Relic with NEW_RELIC_API_KEY and NEW_RELIC_ACCOUNT_ID, Sentry
 // with SENTRY_AUTH_TOKEN and SENTRY_ORG. There may be none.
-func fromEnvironment(getenv func(string) string) (out []Source, err error) {
+func fromEnvironment(p *process.Process) (out []Source, err error) {
 	for _, e := range []*entry{{Type: "newrelic"}, {Type: "sentry"}} {
-		if key, _, _ := e.key(getenv); key == "" {
+		if key, _, _ := e.key(p); key == "" {
 			continue
 		}
-		s, field, err := e.source(getenv)
+		s, field, err := e.source(p)
 		if err != nil {
 			return nil, fmt.Errorf("environment: %s: %s: %w", e.Type, field, err)
 		}
@@ -252,8 +253,8 @@ func fromEnvironment(getenv func(string) string) (out []Source, err error) {
 }
 
 // variable returns a variable of the environment, with DECANT_TRIAGE_ before its name or without.
-func variable(getenv func(string) string, name string) string {
-	return cmp.Or(getenv("DECANT_TRIAGE_"+name), getenv(name))
+func variable(p *process.Process, name string) string {
+	return cmp.Or(p.Getenv("DECANT_TRIAGE_"+name), p.Getenv(name))
 }
 
 func list(s string) []string {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/decantdev/decant/internal/process"
 )
 
 // The short names of variables work, with and without their prefix.
@@ -37,7 +39,7 @@ sources:
     projects: [shop]
     key_file: `+file+`
     per_issue: 5
-`), true, func(name string) string { return env[name] })
+`), true, with(env))
 	if err != nil || len(sources) != 6 {
 		t.Fatalf("%d sources, %v", len(sources), err)
 	}
@@ -76,7 +78,7 @@ func TestBadConfigs(t *testing.T) {
 		{"sources:\n  - type: sentry", "sources[0].organization: want the slug"},
 		{"sources: [", "t.yaml:1: "},
 	} {
-		_, err := Read("t.yaml", []byte(test.text), true, func(string) string { return "" })
+		_, err := Read("t.yaml", []byte(test.text), true, with(nil))
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q\n got %v\nwant %s", test.text, err, test.want)
 		}
@@ -85,21 +87,20 @@ func TestBadConfigs(t *testing.T) {
 
 func TestFromEnvironment(t *testing.T) {
 	env := map[string]string{}
-	get := func(name string) string { return env[name] }
-	if s, err := Read("t.yaml", nil, true, get); len(s) != 0 || err != nil {
+	if s, err := Read("t.yaml", nil, true, with(env)); len(s) != 0 || err != nil {
 		t.Errorf("got %v, %v", s, err)
 	}
 	env["NEW_RELIC_API_KEY"] = "NRAK-x"
-	if _, err := fromEnvironment(get); err == nil || !strings.Contains(err.Error(), "NEW_RELIC_ACCOUNT_ID") {
+	if _, err := fromEnvironment(with(env)); err == nil || !strings.Contains(err.Error(), "NEW_RELIC_ACCOUNT_ID") {
 		t.Errorf("got %v", err)
 	}
 	env["NEW_RELIC_ACCOUNT_ID"], env["SENTRY_AUTH_TOKEN"], env["SENTRY_ORG"], env["SENTRY_PROJECT"] = "7", "sntrys_x", "acme", "shop"
-	s, err := Read("t.yaml", []byte("model: x\n"), true, get)
+	s, err := Read("t.yaml", []byte("model: x\n"), true, with(env))
 	if err != nil || len(s) != 2 || s[0].Name() != "newrelic 7" || s[1].Name() != "sentry acme" || s[1].(*Sentry).Projects[0] != "shop" {
 		t.Errorf("got %v, %v", s, err)
 	}
 	env["NEW_RELIC_ACCOUNT_ID"] = "seven"
-	if _, err := fromEnvironment(get); err == nil || strings.Contains(err.Error(), "NRAK") {
+	if _, err := fromEnvironment(with(env)); err == nil || strings.Contains(err.Error(), "NRAK") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -111,7 +112,7 @@ func FuzzConfig(f *testing.F) {
 		if strings.Contains(text, "key_file") {
 			return // no file of this machine is read
 		}
-		sources, err := Read("t.yaml", []byte(text), true, func(string) string { return "" })
+		sources, err := Read("t.yaml", []byte(text), true, with(nil))
 		for _, s := range sources {
 			if err != nil || s == nil || s.Name() == "" {
 				t.Errorf("got %v beside %v", s, err)
@@ -160,18 +161,26 @@ func TestACredentialIsBoundToItsVendor(t *testing.T) {
 	} {
 		env["SENTRY_URL"] = test.users
 		text := []byte("sources:\n  - {" + test.entry + map[bool]string{true: ", account: 7}", false: ", organization: acme}"}[strings.Contains(test.entry, "newrelic,") || strings.HasSuffix(test.entry, "newrelic")])
-		get := func(name string) string { return env[name] }
-		_, err := Read("t.yaml", text, false, get)
+		_, err := Read("t.yaml", text, false, with(env))
 		if want := "t.yaml:2: sources[0]." + test.field + ": "; test.field == "" && err != nil || test.field != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", text, err, test.field)
 		}
-		if _, err := Read("t.yaml", text, true, get); err != nil {
+		if _, err := Read("t.yaml", text, true, with(env)); err != nil {
 			t.Errorf("the user's own %s: %v", text, err)
 		}
 	}
 	env["NEW_RELIC_URL"] = "https://nerdgraph.acme.test"
-	s, err := Read("t.yaml", []byte("sources: [{type: newrelic, account: 7}]"), false, func(name string) string { return env[name] })
+	s, err := Read("t.yaml", []byte("sources: [{type: newrelic, account: 7}]"), false, with(env))
 	if err != nil || s[0].(*NewRelic).Base != env["NEW_RELIC_URL"] {
 		t.Errorf("%+v, %v", s, err)
 	}
+}
+
+// with returns a process with an environment.
+func with(env map[string]string) *process.Process {
+	p := new(process.Process)
+	for name, value := range env {
+		p.Environ = append(p.Environ, name+"="+value)
+	}
+	return p
 }

@@ -68,7 +68,7 @@ func trimEnd(b []byte) []byte {
 type readFunc func(ctx context.Context, name string, at time.Time, r io.Reader, yield func(Event, error) bool) bool
 
 // readFiles yields the events of files that lie in the window.
-func readFiles(ctx context.Context, patterns []string, in Window, read readFunc) iter.Seq2[Event, error] {
+func readFiles(ctx context.Context, patterns []string, stdin io.Reader, in Window, read readFunc) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		names, err := expand(patterns)
 		if err != nil {
@@ -79,7 +79,7 @@ func readFiles(ctx context.Context, patterns []string, in Window, read readFunc)
 			return err == nil && !in.Contains(e.Time) || yield(e, err)
 		}
 		for _, name := range names {
-			if !readFile(ctx, name, in, read, want) {
+			if !readFile(ctx, name, stdin, in, read, want) {
 				return
 			}
 		}
@@ -87,9 +87,9 @@ func readFiles(ctx context.Context, patterns []string, in Window, read readFunc)
 }
 
 // readFile reads one file; one that was last written before the window is left out.
-func readFile(ctx context.Context, name string, in Window, read readFunc, yield func(Event, error) bool) bool {
+func readFile(ctx context.Context, name string, stdin io.Reader, in Window, read readFunc, yield func(Event, error) bool) bool {
 	if name == "-" {
-		return read(ctx, "standard input", time.Now(), os.Stdin, yield)
+		return read(ctx, "standard input", time.Now(), stdin, yield)
 	}
 	f, err := os.Open(name)
 	if err != nil {

@@ -14,8 +14,9 @@ import (
 
 // Log is plain log files, in the forms that the package describes.
 type Log struct {
-	Files   []string // as those of JSONL
-	Service string   // the program that wrote them; empty: unknown
+	Files   []string  // as those of JSONL
+	In      io.Reader // standard input
+	Service string    // the program that wrote them; empty: unknown
 }
 
 // Name implements [Source].
@@ -23,7 +24,7 @@ func (l *Log) Name() string { return "log " + strings.Join(l.Files, " ") }
 
 // Events implements [Source].
 func (l *Log) Events(ctx context.Context, in Window) iter.Seq2[Event, error] {
-	return readFiles(ctx, l.Files, in, func(ctx context.Context, name string, at time.Time, r io.Reader, yield func(Event, error) bool) bool {
+	return readFiles(ctx, l.Files, l.In, in, func(ctx context.Context, name string, at time.Time, r io.Reader, yield func(Event, error) bool) bool {
 		return readAll(ctx, name, at, r, logLines, func(e Event, err error) bool {
 			if err == nil && e.Service == "" {
 				e.Service = l.Service

@@ -28,6 +28,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/decantdev/decant/internal/process"
 )
 
 // A Source is where errors are kept.
@@ -100,9 +102,9 @@ func cut(s string, n int) string {
 
 // Files returns sources for files: those whose names end in .jsonl, .ndjson or .json (before .gz) have JSON lines, all
 // others are logs.
-func Files(names []string) (out []Source) {
+func Files(p *process.Process, names []string) (out []Source) {
 	var logs, lines []string
-	for _, f := range names {
+	for _, f := range paths(p, names) {
 		switch filepath.Ext(strings.TrimSuffix(f, ".gz")) {
 		case ".jsonl", ".ndjson", ".json":
 			lines = append(lines, f)
@@ -111,10 +113,21 @@ func Files(names []string) (out []Source) {
 		}
 	}
 	if len(lines) > 0 {
-		out = append(out, &JSONL{Files: lines})
+		out = append(out, &JSONL{Files: lines, In: p.In})
 	}
 	if len(logs) > 0 {
-		out = append(out, &Log{Files: logs})
+		out = append(out, &Log{Files: logs, In: p.In})
+	}
+	return out
+}
+
+// paths returns names of files for the operating system. A name "-" is standard input.
+func paths(p *process.Process, names []string) (out []string) {
+	for _, name := range names {
+		if name != "-" {
+			name = p.Path(name)
+		}
+		out = append(out, name)
 	}
 	return out
 }

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/decantdev/decant/internal/process"
 )
 
 // A vendor is who runs a service, and what belongs together of it: a credential is sent nowhere else.
@@ -40,9 +42,9 @@ func (v vendor) has(address string) bool {
 
 // bound returns an error where an entry of a repository would have a credential sent to an address that is neither the
 // one that the user's environment names nor, where it names none, the vendor's.
-func (e *entry) bound(getenv func(string) string) error {
+func (e *entry) bound(p *process.Process) error {
 	v := vendors[e.Type]
-	users := variable(getenv, v.address)
+	users := variable(p, v.address)
 	same := strings.TrimRight(e.BaseURL, "/") == strings.TrimRight(users, "/")
 	if e.BaseURL == "" || e.own || same || users == "" && v.has(e.BaseURL) {
 		return nil

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/decantdev/decant/apps/triage"
 	"github.com/decantdev/decant/internal/pace"
+	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/testing/sample"
 	"github.com/decantdev/decant/testing/standin/github"
 	"github.com/decantdev/decant/testing/standin/services"
@@ -97,12 +97,7 @@ func TestSettingsOfServices(t *testing.T) {
 	}
 	web := httptest.NewServer(server)
 	defer web.Close()
-	env := map[string]string{}
-	for _, v := range services.Environment(web.URL) {
-		name, value, _ := strings.Cut(v, "=")
-		env[name] = value
-	}
-	set, err := triage.ReadSettings(triage.File{Name: "triage.yaml", Data: []byte(services.Settings(s))}, func(name string) string { return env[name] })
+	set, err := triage.ReadSettings(triage.File{Name: "triage.yaml", Data: []byte(services.Settings(s))}, &process.Process{Environ: services.Environment(web.URL)})
 	if err != nil || len(set.Sources) != 2 || len(set.Repos) != 2 || len(set.Repos[0].Paths) != 2 || set.Services["billing"] != "acme/billing" {
 		t.Fatalf("%+v, %v", set, err)
 	}
