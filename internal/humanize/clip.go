@@ -9,4 +9,3 @@ func Clipped(s string, n int) string {
 	}
 	return strings.ToValidUTF8(s[:n], "") + "…"
 }
-

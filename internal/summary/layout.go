@@ -3,8 +3,8 @@ package summary
 import (
 	"strings"
 
-	"github.com/decantdev/decant/internal/tool"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/tool"
 )
 
 // A layout is the lines of what a tool returned or was given, each with its depth: lines belong to the line above that
