@@ -131,7 +131,7 @@ func TestCompactSummarizesOldMessages(t *testing.T) {
 		asked++
 		through = in.Messages[len(in.Messages)-1].Number
 		s, err := policy.Extractive{}.Summarize(ctx, in)
-		return provider.Summary{Text: s.Text, CostUSD: 0.005}, err
+		return provider.Summary{Text: s.Text + "\nNext the invoices of March are compared with the ledger, because two sums differ.", CostUSD: 0.005}, err
 	}))
 	cp := decant.CheckpointIn(plan.Decisions)
 	if asked != 1 || cp == nil || cp.Rung != decant.RungModel || cp.To < through || cp.From != 1 {

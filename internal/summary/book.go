@@ -30,10 +30,10 @@ const (
 	compete    must = iota
 	mustHandle      // what still runs or is open
 	mustGoal        // the task, and the newest that the user said
-	mustEffect      // what a tool has done in the world
-	mustDone        // what came of a finished job
 	mustRule        // an instruction that stays in force
 	mustUser        // what else the user typed
+	mustEffect      // what a tool has done in the world
+	mustDone        // what came of a finished job
 	mustState       // the state of the work
 	mustPlan        // what is left of the plan
 	mustChange      // a file that was changed
@@ -45,7 +45,7 @@ const (
 // shares are the parts of the budget that what comes first may take, each with those before it: a record of
 // nothing but files would be of no use.
 var shares = [musts]float64{
-	compete: 1, mustHandle: .25, mustGoal: .5, mustEffect: .65, mustDone: .65, mustRule: .8, mustUser: .8, mustState: .85, mustPlan: .9,
+	compete: 1, mustHandle: .25, mustGoal: .5, mustRule: .65, mustUser: .75, mustEffect: .8, mustDone: .8, mustState: .85, mustPlan: .9,
 	mustChange: .9, mustFile: .9, mustWanted: .97,
 }
 
