@@ -35,6 +35,26 @@ func (p *player) requests() (out []int) {
 	return out
 }
 
+// withTools returns a conversation that defines the tools that it calls. A recording does not say more of them than their
+// names, and requests whose tools grow would lose the cache each time.
+func withTools(conv *decant.Conversation) *decant.Conversation {
+	out := conv.With(conv.Messages)
+	if len(out.Fixed.Tools) > 0 {
+		return out
+	}
+	seen := map[string]bool{}
+	for _, m := range conv.Messages {
+		for _, b := range m.Blocks {
+			if b.Kind == decant.KindUse && !seen[b.Name] {
+				seen[b.Name] = true
+				out.Fixed.Tools = append(out.Fixed.Tools, decant.Tool{Name: b.Name,
+					Schema: decant.Text(fmt.Sprintf(`{"name":%q,"input_schema":{"type":"object"}}`, b.Name))})
+			}
+		}
+	}
+	return out
+}
+
 // at returns the time at which the request with the first n messages was answered.
 func (p *player) at(n int) time.Time {
 	ms := p.conv.Messages
@@ -103,7 +123,7 @@ func newStand(conv *decant.Conversation, window int, now func() time.Time) (*sta
 	}
 	api := sandbox.New(sandbox.Options{Window: window, Model: sandbox.NewScript(conv), Now: now})
 	s := &stand{api: api, server: &http.Server{Handler: api, ReadHeaderTimeout: 10 * time.Second}}
-	s.player = player{client: &http.Client{Transport: &http.Transport{}}, url: "http://" + l.Addr().String(), conv: conv}
+	s.player = player{client: &http.Client{Transport: &http.Transport{}}, url: "http://" + l.Addr().String(), conv: withTools(conv)}
 	go s.server.Serve(l) // it ends with close
 	return s, nil
 }

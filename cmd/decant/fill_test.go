@@ -117,7 +117,7 @@ func (h *here) play(f *filling, db string, messages io.Writer) error {
 	if err != nil {
 		return err
 	}
-	p := &player{client: d.Client(), url: api.URL, session: f.session, conv: conv}
+	p := &player{client: d.Client(), url: api.URL, session: f.session, conv: withTools(conv)}
 	for i, n := range p.requests() {
 		if i < f.from || i >= f.most {
 			continue

@@ -65,9 +65,10 @@ func newRecital(t *testing.T, conv *decant.Conversation, early string) *recital 
 		t.Fatal(err)
 	}
 	m, _ := models.Lookup(recitalModel)
+	conv = withTools(conv)
 	r := &recital{t: t, conv: conv, est: token.For(m), cache: cost.NewCache(m)}
 	now := func() time.Time { return r.clock }
-	r.api = sandbox.New(sandbox.Options{Model: sandbox.NewScript(conv), Counter: r.est, Now: now})
+	r.api = sandbox.New(sandbox.Options{Model: sandbox.NewScript(conv), Counter: toolCounter(r.est, conv), Now: now})
 	server := httptest.NewServer(r.api)
 	t.Cleanup(server.Close)
 	preset, err := setup.Preset("default", config.Level(early))
@@ -83,6 +84,27 @@ func newRecital(t *testing.T, conv *decant.Conversation, early string) *recital 
 	t.Cleanup(func() { r.decant.Close() })
 	r.url = server.URL
 	return r
+}
+
+// A toolset counts as an estimator does, and counts with the first tool what it takes that there are tools at all. The
+// sandbox leaves that out.
+type toolset struct {
+	*token.Estimator
+	first string // the name of the tool
+	extra int
+}
+
+func toolCounter(e *token.Estimator, conv *decant.Conversation) decant.Counter {
+	one := conv.Fixed.Tools[:1]
+	return toolset{e, fmt.Sprintf("\"name\":%q", one[0].Name), e.Fixed(&decant.Fixed{Tools: one}) - e.Tool(&one[0])}
+}
+
+// Count implements decant.Counter.
+func (c toolset) Count(text string) int {
+	if strings.Contains(text, c.first) && strings.Contains(text, `"input_schema"`) && len(text) < 200 {
+		return c.Estimator.Count(text) + c.extra
+	}
+	return c.Estimator.Count(text)
 }
 
 // play sends all requests.

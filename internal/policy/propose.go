@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -118,6 +119,9 @@ func (p *Proposal) Write(ctx context.Context, s provider.Summarizer) error {
 	}
 	if err != nil {
 		p.Refuse(err)
+	}
+	if errors.Is(err, decant.ErrNothing) {
+		err = nil // the summariser did its work, and the quotes say it all
 	}
 	noted := *p.Plan
 	noted.Notes = slices.Concat(noted.Notes, cost.Notes)

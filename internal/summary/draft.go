@@ -53,7 +53,8 @@ func NewDraft(ctx context.Context, ms []decant.Message, o Options) (d *Draft, s 
 // Compose returns a record of the draft's messages that has lines of segments, which are in the order of the
 // messages. It has a share of what the extractive record says, from the messages. For the rest lines of
 // segments compete unchanged with the lines of the messages that come next, by the facts that they hold. It
-// returns an error that wraps decant.ErrSummary when no record fits or none of the lines is in it.
+// returns an error that wraps decant.ErrSummary when no record fits or none of the lines is in it, and one that wraps
+// decant.ErrNothing when the lines add nothing.
 func (d *Draft) Compose(ctx context.Context, segments []decant.Segment, m Mix) (s Summary, err error) {
 	defer caught(&err)
 	d.book.src.ctx = ctx
@@ -68,7 +69,11 @@ func (d *Draft) Compose(ctx context.Context, segments []decant.Segment, m Mix) (
 	b.budget *= float64(o.Budget) / float64(d.opts.Budget)
 	picks := newChooser(&b).further(kept, d.picks[len(kept):], from)
 	s, n := b.fit(picks, len(kept)-1, o)
-	if i := slices.IndexFunc(picks, func(i int32) bool { return i >= from }); s.Text == "" || i < 0 || i >= n {
+	i := slices.IndexFunc(picks, func(i int32) bool { return i >= from })
+	if i < 0 {
+		return Summary{}, fmt.Errorf("%d segments say nothing that the record does not say: %w", len(segments), decant.ErrNothing)
+	}
+	if s.Text == "" || i >= n {
 		return Summary{}, fmt.Errorf("no line of %d segments fits into %d tokens: %w", len(segments), o.Budget,
 			decant.ErrSummary)
 	}

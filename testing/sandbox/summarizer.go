@@ -270,7 +270,7 @@ func (s *statement) fits(class string) int {
 }
 
 // shares gives each statement to the section that it fits best; those that fit none go to the first section whose
-// name says nothing.
+// name says nothing. Where none fits any, all go to the last.
 func shares(said []*statement, sections []heading) [][]*statement {
 	out := make([][]*statement, len(sections))
 	about := make([]string, len(sections))
@@ -288,6 +288,9 @@ func shares(said []*statement, sections []heading) [][]*statement {
 		if best >= 0 {
 			out[best] = append(out[best], s)
 		}
+	}
+	if len(out) > 0 && !slices.ContainsFunc(out, func(of []*statement) bool { return len(of) > 0 }) {
+		out[len(out)-1] = said // a record says something, even of a talk in which nothing was decided
 	}
 	return out
 }
