@@ -176,11 +176,11 @@ func bubblewrap(p *plan) walls {
 // bwrapArgs returns the arguments of bwrap: everything can be read and nothing written, but for what follows. What follows later
 // stands over what came before.
 func bwrapArgs(p *plan, cwd string) []string {
-	user := "--unshare-user-try"
+	userspace := "--unshare-user-try"
 	if p.Apart {
-		user = "--unshare-user"
+		userspace = "--unshare-user"
 	}
-	args := []string{"--die-with-parent", "--new-session", user, "--unshare-pid", "--unshare-ipc", "--unshare-uts",
+	args := []string{"--die-with-parent", "--new-session", userspace, "--unshare-pid", "--unshare-ipc", "--unshare-uts",
 		"--unshare-cgroup-try", "--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run",
 		"--ro-bind-try", "/run/current-system", "/run/current-system"}
 	if p.Apart {
