@@ -180,11 +180,3 @@ func lines(s string) (out []string) {
 	}
 	return out
 }
-
-// quotable returns a line as it can be said again: whole, or the sentences of one that is too long for that.
-func quotable(ln string) []string {
-	if len(ln) <= widest {
-		return []string{ln}
-	}
-	return sentences(ln)
-}

@@ -16,7 +16,6 @@ type Step struct {
 
 	sure   bool   // an exit status of 0 of the whole text is the step's own, too
 	blamed bool   // any other may be
-	async  bool   // the shell does not wait for it
 	first  int    // lines of its output that are let through, counted from the first; 0: all
 	match  string // what grep lets through of it, in small letters
 }
