@@ -35,24 +35,20 @@ func (p *player) requests() (out []int) {
 	return out
 }
 
-// withTools returns a conversation that defines the tools that it calls. A recording does not say more of them than their
-// names, and requests whose tools grow would lose the cache each time.
-func withTools(conv *decant.Conversation) *decant.Conversation {
+// withTools returns a conversation with definitions of all tools that it calls, as they are written for the whole of it.
+// Requests whose tools grow with what is called would lose the cache each time.
+func withTools(conv *decant.Conversation) (*decant.Conversation, error) {
+	body, err := wire.Encode(conv, wire.Anthropic)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := wire.ParseAs(wire.Anthropic, body)
+	if err != nil {
+		return nil, err
+	}
 	out := conv.With(conv.Messages)
-	if len(out.Fixed.Tools) > 0 {
-		return out
-	}
-	seen := map[string]bool{}
-	for _, m := range conv.Messages {
-		for _, b := range m.Blocks {
-			if b.Kind == decant.KindUse && !seen[b.Name] {
-				seen[b.Name] = true
-				out.Fixed.Tools = append(out.Fixed.Tools, decant.Tool{Name: b.Name,
-					Schema: decant.Text(fmt.Sprintf(`{"name":%q,"input_schema":{"type":"object"}}`, b.Name))})
-			}
-		}
-	}
-	return out
+	out.Fixed.Tools = doc.Conversation.Fixed.Tools
+	return out, nil
 }
 
 // at returns the time at which the request with the first n messages was answered.
@@ -117,13 +113,17 @@ type stand struct {
 
 // newStand starts a stand-in that answers as in a recording, with the given window; 0 means the model's own.
 func newStand(conv *decant.Conversation, window int, now func() time.Time) (*stand, error) {
+	conv, err := withTools(conv)
+	if err != nil {
+		return nil, err
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen on this machine: %w", err)
 	}
 	api := sandbox.New(sandbox.Options{Window: window, Model: sandbox.NewScript(conv), Now: now})
 	s := &stand{api: api, server: &http.Server{Handler: api, ReadHeaderTimeout: 10 * time.Second}}
-	s.player = player{client: &http.Client{Transport: &http.Transport{}}, url: "http://" + l.Addr().String(), conv: withTools(conv)}
+	s.player = player{client: &http.Client{Transport: &http.Transport{}}, url: "http://" + l.Addr().String(), conv: conv}
 	go s.server.Serve(l) // it ends with close
 	return s, nil
 }

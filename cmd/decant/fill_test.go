@@ -102,6 +102,9 @@ func (h *here) play(f *filling, db string, messages io.Writer) error {
 	if f.stubs {
 		policy.Reduce.Always = []decant.Reduction{decant.ReductionTerminal, decant.ReductionSuperseded, decant.ReductionDuplicate, decant.ReductionStub}
 	}
+	if conv, err = withTools(conv); err != nil {
+		return err
+	}
 	script := sandbox.NewScript(conv)
 	script.Seek(f.from)
 	api := httptest.NewServer(sandbox.New(sandbox.Options{Window: f.window, Model: script}))
@@ -117,7 +120,7 @@ func (h *here) play(f *filling, db string, messages io.Writer) error {
 	if err != nil {
 		return err
 	}
-	p := &player{client: d.Client(), url: api.URL, session: f.session, conv: withTools(conv)}
+	p := &player{client: d.Client(), url: api.URL, session: f.session, conv: conv}
 	for i, n := range p.requests() {
 		if i < f.from || i >= f.most {
 			continue

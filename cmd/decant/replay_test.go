@@ -65,7 +65,10 @@ func newRecital(t *testing.T, conv *decant.Conversation, early string) *recital 
 		t.Fatal(err)
 	}
 	m, _ := models.Lookup(recitalModel)
-	conv = withTools(conv)
+	conv, err = withTools(conv)
+	if err != nil {
+		t.Fatal(err)
+	}
 	r := &recital{t: t, conv: conv, est: token.For(m), cache: cost.NewCache(m)}
 	now := func() time.Time { return r.clock }
 	r.api = sandbox.New(sandbox.Options{Model: sandbox.NewScript(conv), Counter: toolCounter(r.est, conv), Now: now})

@@ -31,6 +31,7 @@ func Presets(c *config.Config) (*preset.Preset, []gateway.Rule, error) {
 	return p, rules, nil
 }
 
+// Budgets returns the budgets of a configuration, in its order.
 func Budgets(c *config.Config) (out []budget.Budget) {
 	for _, b := range c.Budgets {
 		out = append(out, budget.Budget(b))

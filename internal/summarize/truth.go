@@ -42,7 +42,7 @@ type result struct {
 	call, message  int // numbers of the messages of the call, 0: not known, and of the result
 	command        string
 	ok, bad        bool // neither: it does not say
-	quiet          bool // a command has ended, and its result says nothing bad: clients name no exit status of 0
+	quiet          bool // all that is missing to ok is an exit status: clients may name only those that are not 0
 	passed, failed int  // tests
 }
 
@@ -66,8 +66,7 @@ func resultsOf(ms []decant.Message) (out []result) {
 				o := tool.OutcomeOf(c.Call, b.Text(), b.Error)
 				r := result{call: c.number, message: ms[i].Number, command: c.Command, passed: o.Passed, failed: o.Failed}
 				r.bad = b.Error || o.Bad()
-				r.ok = !r.bad && (o.HasExit && o.Exit == 0 || o.Passed > 0)
-				r.quiet = !r.bad && o.FirstError == "" && !strings.ContainsAny(strings.ReplaceAll(c.Command, "&&", ""), "|&") && !strings.Contains(b.Text(), "running in background")
+				r.ok, r.quiet = !r.bad && o.Status == tool.OK, !r.bad && o.Silent
 				out = append(out, r)
 			}
 		}
