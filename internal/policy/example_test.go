@@ -57,7 +57,7 @@ func ExamplePlan() {
 	fmt.Printf("kept with context: %.0f%%\n", p.Score*100)
 	fmt.Println("paid after requests:", p.Price.BreakEven)
 	// Output:
-	// tokens: 59218 to 11886
+	// tokens: 59218 to 11914
 	// checkpoint c:1
 	// kept with context: 80%
 	// paid after requests: 3

@@ -31,7 +31,7 @@ const (
 	mustHandle      // what still runs or is open
 	mustGoal        // the task, and the newest that the user said
 	mustRule        // an instruction that stays in force
-	mustUser        // what else the user typed
+	mustUser        // what else the user typed; what does not fit comes again behind mustDone
 	mustEffect      // what a tool has done in the world
 	mustDone        // what came of a finished job
 	mustState       // the state of the work
@@ -43,9 +43,10 @@ const (
 )
 
 // shares are the parts of the budget that what comes first may take, each with those before it: a record of
-// nothing but files would be of no use.
+// nothing but files would be of no use. What the user typed leaves room for what tools did, and then takes what is left of
+// theirs.
 var shares = [musts]float64{
-	compete: 1, mustHandle: .25, mustGoal: .5, mustRule: .65, mustUser: .75, mustEffect: .8, mustDone: .8, mustState: .85, mustPlan: .9,
+	compete: 1, mustHandle: .25, mustGoal: .5, mustRule: .5, mustUser: .45, mustEffect: .85, mustDone: .85, mustState: .87, mustPlan: .9,
 	mustChange: .9, mustFile: .9, mustWanted: .97,
 }
 

@@ -105,12 +105,29 @@ func (c *chooser) first() (out []int32) {
 		}
 		return b.number - a.number // the newest first
 	})
+	var left []int32 // words of the user that wait until it is known what tools did
 	for _, i := range order {
-		cost := c.cost(i)
-		if float64(c.spent+cost) > shares[c.book.entries[i].must]*c.book.budget {
+		m := c.book.entries[i].must
+		if m > mustDone {
+			out, left = c.within(out, left, shares[mustDone]), nil
+		}
+		if n := len(out); m == mustUser {
+			if out = c.within(out, []int32{i}, shares[m]); len(out) == n {
+				left = append(left, i)
+			}
 			continue
 		}
-		out = c.take(out, i)
+		out = c.within(out, []int32{i}, shares[m])
+	}
+	return c.within(out, left, shares[mustDone])
+}
+
+// within takes those of some entries with which the record stays within a share of the budget.
+func (c *chooser) within(out, entries []int32, share float64) []int32 {
+	for _, i := range entries {
+		if float64(c.spent+c.cost(i)) <= share*c.book.budget {
+			out = c.take(out, i)
+		}
 	}
 	return out
 }

@@ -19,8 +19,8 @@ type extract struct {
 
 // Sizes of extracts in bytes, as fitted on sessions of one project.
 const (
-	packBytes  = 110 // neighbours of one depth are quoted together up to here, and at least one of them
-	wholeBytes = 360 // a line with all that is below it is quoted together up to here
+	packBytes  = 90  // neighbours of one depth are quoted together up to here, and at least one of them
+	wholeBytes = 260 // a line with all that is below it is quoted together up to here
 	scrapBytes = 24  // what is shorter goes with what stands before it, even across an empty line
 )
 

@@ -300,12 +300,12 @@ func TestBareNamesAreFew(t *testing.T) {
 				part = strings.TrimSpace(head)
 				continue
 			}
-			heading := part == "Quotes" && !strings.HasPrefix(line, "  ")
+			heading, gap := part == "Quotes" && !strings.HasPrefix(line, "  "), strings.TrimSpace(line) == "…"
 			switch {
 			case slices.Contains([]string{"User", "Files", "State", "Last"}, part):
-			case heading || strings.TrimSpace(line) == "…" || part != "Quotes":
+			case heading || gap || part != "Quotes":
 				end()
-				if !heading && saysNothing(line) {
+				if !heading && !gap && saysNothing(line) {
 					bare += est.Count(line)
 				}
 			default:

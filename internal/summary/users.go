@@ -72,6 +72,8 @@ func (b *book) takeUsers() {
 			when = mustGoal
 		case u.over:
 			when = compete
+		case w.crowds && !u.short && slices.ContainsFunc(u.lines, fact.Order): // it is kept whole, with what is said around it
+			when = mustRule
 		case len(u.rules) > 0 && !u.short && !w.crowds: // where its rules alone are said
 			when = mustRule
 		}
@@ -153,7 +155,7 @@ const asideCalls = 3
 // aside reports whether a text is nothing but a question, which took few calls before message index until.
 func (w *userWords) aside(i, until int) bool {
 	u := &w.texts[i]
-	if len(u.lines) > 2 || !strings.HasSuffix(u.body, "?") && !strings.HasSuffix(u.body, "？") || requests.MatchString(u.body) {
+	if w.book.talk || len(u.lines) > 2 || !strings.HasSuffix(u.body, "?") && !strings.HasSuffix(u.body, "？") || requests.MatchString(u.body) {
 		return false
 	}
 	calls := 0
