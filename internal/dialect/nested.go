@@ -1,4 +1,4 @@
-package anthropic
+package dialect
 
 import (
 	"sort"
