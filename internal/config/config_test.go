@@ -52,7 +52,7 @@ presets:
 	if d := cmp.Diff(want, c); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	if got := fmt.Sprint(c.Destinations()); got != "[https://api.anthropic.com https://a.example https://b.example/x]" {
+	if got := fmt.Sprint(c.Destinations()); got != "[https://api.anthropic.com https://a.example https://b.example/x https://api.openai.com/v1 https://chatgpt.com/backend-api/codex]" {
 		t.Errorf("destinations %s", got)
 	}
 }
