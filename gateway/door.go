@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/internal/dialect"
-	"github.com/decantdev/decant/internal/dialect/index"
-	"github.com/decantdev/decant/internal/dialect/openai"
 )
 
 // A refusal says why a request may not pass, no matter who sends it.
@@ -24,14 +22,6 @@ type refusal struct {
 // answer refuses a request in an API's format.
 func (no *refusal) answer(w http.ResponseWriter, api dialect.API) {
 	refuse(w, api, no.status, dialect.Invalid, no.message)
-}
-
-// doorOf returns which API a request is of, and which of its doors it is at.
-func doorOf(r *http.Request) (dialect.API, dialect.Door) {
-	if door := (openai.Chat{}).Door(r); door.Kind == dialect.Unmanaged {
-		return openai.Chat{}, door
-	}
-	return index.Find(r)
 }
 
 // mostUnread is the maximum number of bytes of an unused body to read.

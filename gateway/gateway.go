@@ -245,7 +245,7 @@ func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
 	defer g.open.enter()()
 	v := &visit{id: requestID(), begin: g.opts.Now(), client: r}
 	v.body, _ = r.Body.(*front.Body)
-	v.api, v.door = doorOf(r)
+	v.api, v.door = index.Find(r)
 	ctx := r.Context()
 	ctx, v.trace = g.opts.Tracing.Begin(ctx, r, v.id, v.api, v.door)
 	g.metrics.open.Inc()

@@ -38,7 +38,7 @@ func refuse(why dialect.Cause, message string) []byte {
 
 // tooLong are the texts by which servers of these APIs refuse a request for its size (docs/reference/openai.md,
 // "Refusals"). Wording drifts, so they are matched loosely.
-var tooLong = lazyregexp.New(`(?i)context[_ ](?:length|size|window)[_ ](?:is|of|exceeded)|context_size_error|` +
+var tooLong = lazyregexp.New(`(?i)context[_ ](?:length|size|window)[_ ](?:is|of|exceeded|exceeds)|context_size_error|` +
 	`exceed(?:s|ed|ing)? (?:the |the model's |max |maximum |model |available )*(?:context|token limit)|` +
 	`maximum (?:context|prompt) length|available context size|longer than the (?:model's context|maximum model) length|` +
 	`greater than the context length|context length is only|tokens in request more than max tokens allowed|` +
@@ -55,19 +55,24 @@ var (
 		lazyregexp.New(`(?i)(?:context (?:length|size|window)|model length|prompt length)\W+(?:(?:is|of|only)\W+)*(\d+)`),
 		lazyregexp.New(`(?i)(\d+) maximum context length`),
 		lazyregexp.New("(?i)`max_new_tokens` must be <= (\\d+)"),
+		lazyregexp.New(`(?i)maximum number of tokens allowed \((\d+)\)`),
+		lazyregexp.New(`(?i)token limit: (\d+)`),
 		lazyregexp.New(`n_ctx\\?":\s*(\d+)`),
 	}
 	prompts = []*lazyregexp.Regexp{
-		lazyregexp.New(`(?i)(\d+) in the messages, \d+ in the functions`),
+		lazyregexp.New(`(?i)resulted in (\d+) tokens`),
 		lazyregexp.New(`(?i)(\d+) in the messages`),
-		lazyregexp.New(`(?i)(?:resulted in|passed|prompt has|request has|your request has|keep the first) (\d+) (?:input )?tokens`),
+		lazyregexp.New(`(?i)(?:passed|prompt has|request has|your request has|keep the first) (\d+) (?:input )?tokens`),
 		lazyregexp.New(`(?i)(?:prompt|input|request) \((?:length )?(\d+)(?: tokens)?\)`),
-		lazyregexp.New(`(?i)(\d+) of text input`),
+		lazyregexp.New("(?i)given: (\\d+) `inputs` tokens"),
+		lazyregexp.New(`(?i)(?:token count|the request contains|\(requested:) \(?(\d+)`),
 		lazyregexp.New(`n_prompt_tokens\\?":\s*(\d+)`),
 	}
+	sums    = []*lazyregexp.Regexp{lazyregexp.New(`(?i)requested (?:about )?(\d+) tokens`)}
 	outputs = []*lazyregexp.Regexp{
 		lazyregexp.New(`(?i)(\d+) in the (?:completion|output)`),
 		lazyregexp.New(`(?i)requested (\d+) output tokens`),
+		lazyregexp.New("(?i)`inputs` tokens and (\\d+)"),
 		lazyregexp.New(`(?i)max_(?:completion_)?tokens' is too large: (\d+)`),
 	}
 )
@@ -86,10 +91,14 @@ func readRefusal(status int, body []byte) dialect.Refusal {
 	default:
 		return dialect.Refusal{Text: text}
 	}
-	return dialect.Refusal{
+	r := dialect.Refusal{
 		Topic: dialect.Size, Text: text,
 		Tokens: number(all, prompts), Window: number(all, windows), Output: number(all, outputs),
 	}
+	if r.Tokens == 0 { // the sum is all that is said of the prompt
+		r.Tokens = max(0, number(all, sums)-r.Output)
+	}
+	return r
 }
 
 // number returns the number that the first of some expressions finds, or 0.
