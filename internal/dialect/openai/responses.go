@@ -83,9 +83,6 @@ func refers(item []byte) bool {
 	return len(item) > 0 && item[0] == '{' && jsonspan.MemberText(item, "type") == "item_reference"
 }
 
-// maxSession is the longest session id that is taken for one, in bytes.
-const maxSession = 256
-
 // Session implements dialect.Requests. Clients keep the key of the cache for a conversation.
 func (Responses) Session(r *wire.Document) string {
 	if key := r.Conversation.ID; len(key) <= maxSession {

@@ -67,8 +67,6 @@ func (u *responseUsage) tokens() decant.Usage {
 // ReadAnswer implements dialect.Answers.
 func (Responses) ReadAnswer(room func(n int) bool) dialect.AnswerReader { return &response{keep: room} }
 
-var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-
 // Event implements dialect.AnswerReader. Some servers leave the names of events out; the type tells as well.
 func (a *response) Event(name, data []byte) {
 	kind := string(name)
