@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/token"
 )
 
 // lookBack is the number of positions, the breakpoint itself included, that are searched for an
@@ -126,6 +127,15 @@ func (h *hit) measure(ps []piece, keys []prefix, found, least int) {
 		charged = sum
 	}
 	h.usage.Input = sum - charged
+}
+
+// charged returns what a prompt costs that a provider keeps unasked: from chatCache tokens on, what is not read is
+// charged as written, by models that charge for that.
+func charged(m token.Model, found decant.Usage) decant.Usage {
+	if len(m.Prices) > 0 && m.Prices[len(m.Prices)-1].Write5m.USD > 0 && found.Prompt() >= chatCache {
+		found.CacheWrite, found.Input = found.Input, 0
+	}
+	return found
 }
 
 // and returns what two passes of one request leave; it is the second whose usage counts.
