@@ -212,7 +212,7 @@ func (c *cache) prefixes(account string, q *request, ps []piece) []prefix {
 			continue
 		}
 		buf = append(buf[:0], ps[i].role...)
-		buf = canon{keepOrder: true}.block(append(buf, 0), ps[i].node)
+		buf = canon{keepOrder: true, skip: q.skip}.block(append(buf, 0), ps[i].node)
 		h = mix(h, buf)
 		out[i] = h
 	}
