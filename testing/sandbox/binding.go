@@ -21,6 +21,7 @@ type chain struct {
 	first         uint32
 	seen          map[thoughtID]bool // the thinking that was accepted
 	buf           []byte
+	canon         canon
 }
 
 // newChain returns a chain at the beginning of the messages.
@@ -42,7 +43,7 @@ func blocksHash(bs []*node) [8]byte {
 // pass goes on over a block that is not thinking.
 func (c *chain) pass(role string, b *node) {
 	c.buf = append(append(c.buf[:0], role...), 0)
-	c.buf = canon{}.block(c.buf, b)
+	c.buf = c.canon.block(c.buf, b)
 	c.before = mix(c.before, c.buf)
 	for i := range c.earlier {
 		c.earlier[i] = mix(c.earlier[i], c.buf)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/token"
 )
 
 // lookBack is the number of positions, the breakpoint itself included, that are searched for an
@@ -128,6 +129,15 @@ func (h *hit) measure(ps []piece, keys []prefix, found, least int) {
 	h.usage.Input = sum - charged
 }
 
+// charged returns what a prompt costs that a provider keeps unasked: from chatCache tokens on, what is not read is
+// charged as written, by models that charge for that.
+func charged(m token.Model, found decant.Usage) decant.Usage {
+	if len(m.Prices) > 0 && m.Prices[len(m.Prices)-1].Write5m.USD > 0 && found.Prompt() >= chatCache {
+		found.CacheWrite, found.Input = found.Input, 0
+	}
+	return found
+}
+
 // and returns what two passes of one request leave; it is the second whose usage counts.
 func (h hit) and(more hit) hit {
 	out := hit{usage: more.usage, start: h.start, touch: append(slices.Clone(h.touch), more.touch...), create: maps.Clone(h.create)}
@@ -202,7 +212,7 @@ func (c *cache) prefixes(account string, q *request, ps []piece) []prefix {
 			continue
 		}
 		buf = append(buf[:0], ps[i].role...)
-		buf = canon{keepOrder: true}.block(append(buf, 0), ps[i].node)
+		buf = canon{keepOrder: true, skip: q.skip}.block(append(buf, 0), ps[i].node)
 		h = mix(h, buf)
 		out[i] = h
 	}

@@ -13,7 +13,8 @@ import (
 // blocks have equal bytes. The cache is stricter than signatures are: what it stores is the prompt's
 // text, in which the keys of arguments and schemas stand in the order of the request.
 type canon struct {
-	keepOrder bool // of keys inside a block's values
+	keepOrder bool     // of keys inside a block's values
+	skip      []string // further members of blocks that make no difference
 }
 
 // block appends the canonical form of b to dst.
@@ -21,11 +22,11 @@ func (c canon) block(dst []byte, b *node) []byte {
 	dst = append(dst, '{')
 	for _, i := range sortedMembers(b) {
 		name, v := b.names[i], b.items[i]
-		if says := v.kind; name == "cache_control" || says == 'n' || says == 'f' || says == '[' && len(v.items) == 0 {
+		if says := v.kind; name == "cache_control" || slices.Contains(c.skip, name) || c.plain(name, v) || says == 'n' || says == 'f' || says == '[' && len(v.items) == 0 {
 			continue
 		}
 		dst = append(jsonspan.AppendQuote(dst, name), ':')
-		if name == "content" {
+		if name == "content" || name == "output" && c.skip != nil {
 			dst = c.content(dst, v)
 		} else {
 			dst = c.value(dst, v)
@@ -33,6 +34,12 @@ func (c canon) block(dst []byte, b *node) []byte {
 		dst = append(dst, ',')
 	}
 	return append(dst, '}')
+}
+
+// plain reports whether a member says that something is a text or a message, which items of the Responses API can
+// leave out.
+func (c canon) plain(name string, v *node) bool {
+	return c.skip != nil && name == "type" && slices.Contains([]string{"message", "text", "input_text", "output_text"}, v.text)
 }
 
 // content writes the content of a result or a document, in either form.

@@ -10,13 +10,12 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/token"
 )
 
 // The door of Chat Completions (docs/reference/openai.md, "Chat Completions"): one model behind it, the rules about
 // the order of messages, usage, a cache without markers, errors in the form of that API. It is small; what it does not
-// have (the Responses API among it) it refuses.
+// have it refuses.
 const chatPath = "/v1/chat/completions"
 
 // A chat is a request for a completion.
@@ -30,7 +29,8 @@ type chat struct {
 	tools    []*node
 }
 
-func (x *exchange) routeChat(path string) *apiError {
+// routeOpenAI serves OpenAI's APIs.
+func (x *exchange) routeOpenAI(path string) *apiError {
 	x.w.Header().Set("x-request-id", x.requestID())
 	key, _ := strings.CutPrefix(x.r.Header.Get("Authorization"), "Bearer ")
 	known := key != "" || len(x.s.opts.Local) > 0
@@ -46,6 +46,8 @@ func (x *exchange) routeChat(path string) *apiError {
 	switch {
 	case path == chatPath:
 		return x.only(http.MethodPost, x.completions)
+	case path == responsesPath || strings.HasPrefix(path, responsesPath+"/"):
+		return x.routeResponses(path)
 	case path == modelsPath:
 		return x.only(http.MethodGet, x.listChatModels)
 	case one:
@@ -54,15 +56,21 @@ func (x *exchange) routeChat(path string) *apiError {
 	return &apiError{status: http.StatusNotFound, kind: kindNotFound, message: "Unknown request URL: " + x.r.Method + " " + path}
 }
 
-// completions is POST /v1/chat/completions.
-func (x *exchange) completions() *apiError {
+// begin returns what is to go wrong with a request of OpenAI's APIs, or refuses it for that.
+func (x *exchange) begin() (Fault, *apiError) {
 	f := x.nextFault()
 	for _, what := range []string{"requests", "tokens"} {
 		for name, value := range map[string]string{"limit": "1000000", "remaining": "1000000", "reset": "1s"} {
 			x.w.Header().Set("x-ratelimit-"+name+"-"+what, value)
 		}
 	}
-	if err := f.refusal(); err != nil {
+	return f, f.refusal()
+}
+
+// completions is POST /v1/chat/completions.
+func (x *exchange) completions() *apiError {
+	f, err := x.begin()
+	if err != nil {
 		return err
 	}
 	root, err := x.readJSON(maxBody)
@@ -83,7 +91,7 @@ func (x *exchange) completions() *apiError {
 		return err
 	}
 	found := x.s.cache.look(x.account, &request{body: q.body, model: q.model, unmarked: chatLife}, ps, x.entry.Time)
-	p := q.prompt(x.session(&request{body: q.body}))
+	p := q.prompt(x.session(q.body))
 	a, err := consult(x.r.Context(), x.s.model, p)
 	if err != nil {
 		return err
@@ -125,26 +133,22 @@ func (x *exchange) listChatModels() *apiError {
 			ids = append(ids, m.ID)
 		}
 	}
-	b := []byte(`{"object":"list","data":[`)
-	for i, id := range ids {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendChatModel(b, id)
+	all := list{}
+	for _, id := range ids {
+		all = append(all, chatModel(id))
 	}
-	return x.send(http.StatusOK, append(b, `]}`...))
+	return x.send(http.StatusOK, marshal(object{"object", "list", "data", all}))
 }
 
 func (x *exchange) oneChatModel(id string) *apiError {
 	if _, _, err := x.s.lookupChat(id); err != nil {
 		return err
 	}
-	return x.send(http.StatusOK, appendChatModel(nil, id))
+	return x.send(http.StatusOK, marshal(chatModel(id)))
 }
 
-func appendChatModel(b []byte, id string) []byte {
-	b = jsonspan.AppendQuote(append(b, `{"id":`...), id)
-	return append(b, `,"object":"model","created":1,"owned_by":"sandbox"}`...)
+func chatModel(id string) object {
+	return object{"id", id, "object", "model", "created", 1, "owned_by", "sandbox"}
 }
 
 // chatStatus returns the status with which Chat Completions refuses.
@@ -155,20 +159,22 @@ func (e *apiError) chatStatus() int {
 	return e.status
 }
 
-// chatBody returns a refusal in the form of Chat Completions, also as an event of a stream.
-func (e *apiError) chatBody() []byte {
-	kind, code := kindInvalid, e.code
+// openAI returns the type and the code of a refusal as OpenAI's APIs name them.
+func (e *apiError) openAI() (kind, code string) {
+	kind, code = kindInvalid, e.code
 	switch {
 	case e.status == http.StatusTooManyRequests:
 		kind, code = "requests", "rate_limit_exceeded"
 	case e.status >= http.StatusInternalServerError:
 		kind, code = "server_error", "server_error"
 	}
-	b := jsonspan.AppendQuote([]byte(`{"error":{"message":`), e.message)
-	b = jsonspan.AppendQuote(append(b, `,"type":`...), kind)
-	b = append(append(b, `,"param":`...), quoteOrNull(e.param)...)
-	b = append(append(b, `,"code":`...), quoteOrNull(code)...)
-	return append(b, `}}`...)
+	return kind, code
+}
+
+// chatBody returns a refusal in the form of OpenAI's APIs, for Chat Completions also as an event of a stream.
+func (e *apiError) chatBody() []byte {
+	kind, code := e.openAI()
+	return marshal(object{"error", object{"message", e.message, "type", kind, "param", orNull(e.param), "code", orNull(code)}})
 }
 
 // pieces returns the prompt as what is cached: tools and messages, counted.
@@ -227,7 +233,7 @@ func (n *node) spoken() (out []Block) {
 		out = append(out, text(t))
 	}
 	for _, part := range n.get("content").list() {
-		if part.str("type") == "image_url" {
+		if t := part.str("type"); t == "image_url" || t == "input_image" {
 			out = append(out, Block{Kind: decant.KindImage})
 		}
 	}

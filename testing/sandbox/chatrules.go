@@ -3,8 +3,6 @@ package sandbox
 import (
 	"slices"
 	"strings"
-
-	"github.com/decantdev/decant/token"
 )
 
 // chatFields are the fields of a request for a completion. What the sandbox does not honour stands in the last lines.
@@ -162,9 +160,4 @@ func (q *chat) checkCalls() *apiError {
 
 func unanswered(i int, open []string) *apiError {
 	return about(number(i, "role"), "", "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: %s", strings.Join(open, ", "))
-}
-
-// charges reports whether a model charges for what it writes to the cache.
-func charges(m token.Model) bool {
-	return len(m.Prices) > 0 && m.Prices[len(m.Prices)-1].Write5m.USD > 0
 }

@@ -66,7 +66,7 @@ func (x *exchange) sum(in *reading, instructions string, limit int) (summing, *a
 	if in.tokens+size >= in.q.model.Window {
 		return summing{stop: "model_context_window_exceeded"}, nil
 	}
-	p := in.q.prompt(x.session(in.q), in.ed)
+	p := in.q.prompt(x.session(in.q.body), in.ed)
 	p.MaxTokens, p.Messages = limit, append(p.Messages, Message{Role: decant.RoleUser, Blocks: []Block{text(ask)}})
 	a, err := consult(x.r.Context(), x.s.summarizer, p)
 	if err != nil {

@@ -85,7 +85,7 @@ func (x *exchange) complete(q *request) (*reply, hit, *apiError) {
 
 // reply answers a prompt.
 func (x *exchange) reply(in *reading) (*reply, *apiError) {
-	rep, err := x.s.answer(x.r.Context(), in, x.session(in.q), x.entry.Number)
+	rep, err := x.s.answer(x.r.Context(), in, x.session(in.q.body), x.entry.Number)
 	if err != nil {
 		return nil, err
 	}
@@ -168,16 +168,13 @@ func (n *node) textOf() string {
 }
 
 // session returns what tells one client's conversations from another's.
-func (x *exchange) session(q *request) string {
-	for _, name := range []string{"X-Claude-Code-Session-Id", "X-Session-Id"} {
+func (x *exchange) session(body *node) string {
+	for _, name := range []string{"X-Claude-Code-Session-Id", "X-Session-Id", "Session-Id"} {
 		if id := x.r.Header.Get(name); id != "" {
 			return id
 		}
 	}
-	if user := q.body.get("metadata").str("user_id"); user != "" {
-		return user
-	}
-	return x.account
+	return cmp.Or(body.get("metadata").str("user_id"), body.str("prompt_cache_key"), x.account)
 }
 
 // answer asks the model. Whatever goes wrong there is a 500.
@@ -270,9 +267,13 @@ func (x *exchange) stream(fs []frame, f Fault) {
 		if f.Kind == FaultStreamError && i == f.After {
 			x.log()
 			over := apiError{status: statusOverloaded, kind: kindOverloaded, message: "Overloaded"}
-			if x.chat {
+			switch {
+			case fs[0].name == "response.created":
+				_, code := over.openAI()
+				out.Event("error", marshal(object{"type", "error", "code", code, "message", over.message, "param", nil, "sequence_number", i}))
+			case x.openAI:
 				out.Event("", over.chatBody())
-			} else {
+			default:
 				out.Event("error", over.body(x.requestID()))
 			}
 			return // the client may be gone; then nobody reads it

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
@@ -61,18 +59,19 @@ func (r *reply) billed() decant.Usage {
 
 // A composer makes one reply. It knows what is left of its limits and where it is in the chain.
 type composer struct {
+	meter
 	s     *Server
 	q     *request
 	chain *chain
 	n     int // number of the request
-	room  int // output tokens left
 	reply *reply
 }
 
 // compose makes a reply of what the model said to the n-th request, whose prompt has that many tokens.
 func (s *Server) compose(q *request, th *thoughts, a Answer, prompt, n int) (*reply, error) {
 	r := &reply{model: q.body.str("model"), changes: th.appendChanges(nil)}
-	c := &composer{s: s, q: q, chain: th.chain, n: n, reply: r}
+	c := &composer{meter: meter{counter: s.counter}, s: s, q: q, chain: th.chain, n: n, reply: r}
+	defer func() { r.usage.Output = c.used }()
 	r.id = callName("msg", s.secret, [16]byte(th.chain.before[:16]), n, 0)
 	full := "max_tokens"
 	if c.room = q.max; q.model.Window-prompt < c.room {
@@ -198,11 +197,9 @@ func (c *composer) addUse(b Block) (bool, error) {
 		o.id = callName("toolu", c.s.secret, [16]byte(c.chain.before[:16]), c.n, len(c.reply.blocks)+1)
 	}
 	size := callFrame + c.s.counter.Count(o.name) + c.s.counter.Count(string(o.input))
-	if size > c.room {
+	if !c.take(size) {
 		return false, nil
 	}
-	c.room -= size
-	c.reply.usage.Output += size
 	o.json = jsonspan.AppendQuote([]byte(`{"type":"tool_use","id":`), o.id)
 	o.json = jsonspan.AppendQuote(append(o.json, `,"name":`...), o.name)
 	o.json = append(append(append(o.json, `,"input":`...), o.input...), '}')
@@ -219,24 +216,6 @@ func (c *composer) put(o out) error {
 	c.chain.pass("assistant", n)
 	c.reply.blocks = append(c.reply.blocks, o)
 	return nil
-}
-
-// fit cuts a text to the room that is left and takes the room. It reports whether all of it fits.
-func (c *composer) fit(text string) (string, bool) {
-	count := c.s.counter.Count
-	size := count(text)
-	if size <= c.room {
-		c.room -= size
-		c.reply.usage.Output += size
-		return text, true
-	}
-	n := sort.Search(len(text), func(i int) bool { return count(text[:i+1]) > c.room })
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	c.reply.usage.Output += count(text[:n])
-	c.room = 0
-	return text[:n], false
 }
 
 // message returns the answer as one JSON object.

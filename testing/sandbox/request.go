@@ -23,6 +23,7 @@ type request struct {
 	ids    map[string]bool // of all calls, also of those that were cut off
 
 	unmarked time.Duration // how long the prompt is cached without markers; 0: as the server does
+	skip     []string      // members that make no difference to the cache
 }
 
 // A turn is what one role says until another one speaks: neighbouring messages of one role are one

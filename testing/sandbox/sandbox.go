@@ -4,7 +4,8 @@
 // models. It knows the rules of the API and of each model and refuses what they refuse, with the
 // documented statuses and texts; it signs thinking and notices when the conversation that a
 // signature belongs to has been changed; it keeps a prompt cache and reports usage from it; it compacts, on demand and
-// at a threshold; it fails on demand. A smaller door beside it speaks Chat Completions.
+// at a threshold; it fails on demand. Beside it are doors for OpenAI's Responses API, with the same care, and a smaller
+// one for Chat Completions.
 //
 // What it is not is intelligent: a [Model] that plays a recording ([Script]) or follows simple rules ([Rules]) gives the
 // answers, or one that knows nothing but what it is sent ([Reader]), or that writes summaries ([Summarizer]). Each can be
@@ -98,6 +99,10 @@ type Options struct {
 	// MaxText limits all text of a request, in bytes. Zero means no limit.
 	MaxText int
 
+	// LateOverflow makes streams of the Responses API begin before their prompt is found too long: the refusal then
+	// is an event after status 200.
+	LateOverflow bool
+
 	// Chunk is about how many bytes a delta of a stream carries. Zero means 48.
 	Chunk int
 
@@ -130,7 +135,7 @@ type Options struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 }
 
-// A Server is an http.Handler that behaves like the Messages API. It is safe for concurrent use.
+// A Server is an http.Handler that behaves like the Messages API, and like OpenAI's APIs. It is safe for concurrent use.
 type Server struct {
 	// Log holds what was received.
 	Log *Log
@@ -146,6 +151,7 @@ type Server struct {
 
 	cache  cache
 	memory memory
+	shelf  shelf
 
 	batches batches
 

@@ -20,8 +20,8 @@ type seal struct {
 	first  uint32   // position of the earliest thinking in the prompt it was made for
 }
 
-// sealed is the size of a seal as bytes.
-const sealed = 1 + 8 + 1 + 8 + 8 + 16 + 16 + 4
+// sealedSize is the size of a seal as bytes.
+const sealedSize = 1 + 8 + 1 + 8 + 8 + 16 + 16 + 4
 
 // id names a signature in the seals of later ones.
 type thoughtID = [16]byte
@@ -33,7 +33,7 @@ func (s seal) sign(key []byte, text string) string {
 }
 
 func (s seal) bytes() []byte {
-	b := append(make([]byte, 0, sealed+sha256.Size), 1)
+	b := append(make([]byte, 0, sealedSize+sha256.Size), 1)
 	b = append(b, s.model[:]...)
 	if s.bound {
 		b = append(b, 1)
@@ -56,20 +56,25 @@ func code(key, payload []byte, text string) []byte {
 // unseal returns the seal of a signature, unless it is not one of ours for that text.
 func unseal(key []byte, signature, text string) (seal, thoughtID, bool) {
 	b, err := base64.StdEncoding.DecodeString(signature)
-	if err != nil || len(b) != sealed+sha256.Size || b[0] != 1 {
+	if err != nil || len(b) != sealedSize+sha256.Size || b[0] != 1 {
 		return seal{}, thoughtID{}, false
 	}
-	payload, mac := b[:sealed], b[sealed:]
+	payload, mac := b[:sealedSize], b[sealedSize:]
 	if !hmac.Equal(mac, code(key, payload, text)) {
 		return seal{}, thoughtID{}, false
 	}
-	s := seal{bound: payload[9] == 1, first: binary.BigEndian.Uint32(payload[sealed-4:])}
-	copy(s.model[:], payload[1:])
-	copy(s.system[:], payload[10:])
-	copy(s.tools[:], payload[18:])
-	copy(s.before[:], payload[26:])
-	copy(s.last[:], payload[42:])
-	return s, thoughtID(mac[:16]), true
+	return unpack(payload), thoughtID(mac[:16]), true
+}
+
+// unpack returns the seal that begins some bytes.
+func unpack(b []byte) seal {
+	s := seal{bound: b[9] == 1, first: binary.BigEndian.Uint32(b[sealedSize-4:])}
+	copy(s.model[:], b[1:])
+	copy(s.system[:], b[10:])
+	copy(s.tools[:], b[18:])
+	copy(s.before[:], b[26:])
+	copy(s.last[:], b[42:])
+	return s
 }
 
 // short returns the first bytes of a text's hash.

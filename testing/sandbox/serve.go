@@ -26,7 +26,7 @@ type exchange struct {
 	account string // identifies the caller, without holding the key
 	version string // of the API, as the request names it
 	betas   betas
-	chat    bool // it came in by the door of Chat Completions
+	openAI  bool // it came in by a door of OpenAI's APIs
 	entry   Entry
 	logged  bool
 }
@@ -65,8 +65,9 @@ func (x *exchange) route() *apiError {
 	if path == "/" && x.r.Method == http.MethodHead {
 		return x.send(http.StatusOK, nil)
 	}
-	if x.chat = path == chatPath || strings.HasPrefix(path, modelsPath) && x.r.Header.Get("Anthropic-Version") == "" && x.r.Header.Get("X-Api-Key") == ""; x.chat {
-		return x.routeChat(path)
+	models := strings.HasPrefix(path, modelsPath) && x.r.Header.Get("Anthropic-Version") == "" && x.r.Header.Get("X-Api-Key") == ""
+	if x.openAI = models || path == chatPath || path == responsesPath || strings.HasPrefix(path, responsesPath+"/"); x.openAI {
+		return x.routeOpenAI(path)
 	}
 	if err := x.identify(); err != nil {
 		return err
@@ -252,7 +253,7 @@ func (x *exchange) refuse(err *apiError) {
 	if err.status == http.StatusRequestEntityTooLarge {
 		x.w.Header().Set("Connection", "close")
 	}
-	if x.chat {
+	if x.openAI {
 		x.send(err.chatStatus(), err.chatBody())
 		return
 	}

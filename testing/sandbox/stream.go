@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/decantdev/decant/internal/jsonspan"
 )
@@ -92,17 +91,10 @@ func (o *out) deltas(chunk int) [][]byte {
 	return pieceDeltas(`{"type":"text_delta","text":`, o.text, chunk)
 }
 
-// pieceDeltas cuts text at rune boundaries into deltas of about chunk bytes.
-func pieceDeltas(head, text string, chunk int) [][]byte {
-	var out [][]byte
-	for len(text) > 0 {
-		n := min(chunk, len(text))
-		for n < len(text) && !utf8.RuneStart(text[n]) {
-			n++
-		}
-		d := jsonspan.AppendQuote([]byte(head), text[:n])
-		out = append(out, append(d, '}'))
-		text = text[n:]
+// pieceDeltas cuts text into deltas of about chunk bytes.
+func pieceDeltas(head, text string, chunk int) (out [][]byte) {
+	for _, d := range pieces(text, chunk) {
+		out = append(out, append(jsonspan.AppendQuote([]byte(head), d), '}'))
 	}
 	return out
 }
