@@ -16,7 +16,10 @@ import (
 // Responses is the dialect of the Responses API.
 type Responses struct{}
 
-var _ dialect.Dialect = Responses{}
+var _ interface {
+	dialect.Dialect
+	dialect.LateRefuser
+} = Responses{}
 
 // aboutResponses is asked for several times by every request.
 var aboutResponses = dialect.About{
@@ -168,4 +171,28 @@ func (Responses) ReadRefusal(status int, body []byte) dialect.Refusal {
 		}
 	}
 	return out
+}
+
+// RefusesLate implements dialect.LateRefuser.
+func (Responses) RefusesLate(name, data []byte) (refusal []byte, known bool) {
+	kind := string(name)
+	if kind == "message" {
+		kind = typeOf(data)
+	}
+	switch kind {
+	case "response.created", "response.in_progress":
+		return nil, false
+	case "error":
+		return bytes.Clone(data), true
+	case "response.failed":
+		if jsonspan.Validate(data) != nil {
+			return nil, true
+		}
+		if at := jsonspan.Member(data, 0, "response"); !at.IsZero() && data[at.Start] == '{' {
+			if e := jsonspan.Member(data, at.Start, "error"); !e.IsZero() {
+				return append(append([]byte(`{"error":`), e.Of(data)...), '}'), true
+			}
+		}
+	}
+	return nil, true
 }
