@@ -151,7 +151,8 @@ func (x *exchange) forward(p *engine.Prepared) (*http.Response, error) {
 			return nil, err
 		}
 		packed := plain(res)
-		if res.StatusCode == http.StatusBadRequest || res.StatusCode == http.StatusRequestEntityTooLarge {
+		switch res.StatusCode {
+		case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
 			if next := x.recover(p, res); next != nil {
 				p = next
 				continue
