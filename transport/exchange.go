@@ -202,7 +202,7 @@ func (x *exchange) recover(p *engine.Prepared, res *http.Response) *engine.Prepa
 	var refusal []byte
 	var err error
 	switch res.StatusCode {
-	case http.StatusBadRequest, http.StatusRequestEntityTooLarge:
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
 		_, err = io.Copy(&head, io.LimitReader(res.Body, maxRefusal))
 		refusal = head.Bytes()
 	case http.StatusOK:
