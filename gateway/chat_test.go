@@ -48,6 +48,9 @@ func TestChatSession(t *testing.T) {
 				})},
 			}
 			for n := range 60 {
+				if n == 5 {
+					p.Messages = append(p.Messages, openai.DeveloperMessage("From now on in French."))
+				}
 				m := complete(t, c, p, stream && n%2 == 0)
 				p.Messages = append(p.Messages, m.ToParam())
 				for _, call := range m.ToolCalls {
@@ -57,8 +60,15 @@ func TestChatSession(t *testing.T) {
 					p.Messages = append(p.Messages, openai.UserMessage("Go on."))
 				}
 			}
-			w.server.Close()
-			pours := poursOf(t, w)
+			if log := w.logged(); strings.Contains(log, "usage_prompt=0") {
+				t.Error("an answer without usage is not counted")
+			}
+			pours, last := poursOf(t, w), string(s.Log.Last().Body)
+			for _, fixed := range []string{"You work.", "From now on in French.", "keep out of /etc/secret"} {
+				if !strings.Contains(last, fixed) {
+					t.Errorf("%q is gone", fixed)
+				}
+			}
 			refused := len(s.Log.Refused())
 			if pours < 4 || refused > 1 {
 				t.Errorf("%d pours, the server has refused %d requests; want four pours and only the refusal that tells the window\n%.3000s", pours, refused, w.logged())
