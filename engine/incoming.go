@@ -78,6 +78,9 @@ func (a *incoming) input(m *match.Match, meter *plan.Meter, f plan.Demand) (*pla
 	if req.Sealed > 0 {
 		set = sealed(set, req.Sealed)
 	}
+	if in.KeepsThinking() {
+		set = set.Without(decant.ReductionThinking)
+	}
 	in.Estimator = e.sizes.For(in.Model)
 	in.Fixed = e.sizes.Fixed(in.Estimator, &in.Conv.Fixed)
 	in.Known = e.accounts.Known(in.Account(meter, set))

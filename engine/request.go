@@ -89,10 +89,11 @@ func (p *Prepared) learnMarkers(u decant.Usage, at cost.Terms) {
 	p.incoming.e.autoCache.Learn(x, u, in.Fixed, func(u decant.Usage) float64 { return in.Price(u, at).USD() })
 }
 
-// charged is Billed for the pass that wrote the answer.
+// charged is Billed for the pass that wrote the answer. Of an answer that broke off, or whose server says nothing of its
+// usage, it is counted here.
 func (p *Prepared) charged(res Response) decant.Usage {
 	u := res.Usage
-	if !res.Broken || res.Status/100 != 2 {
+	if res.Status/100 != 2 || !res.Broken && (u.Prompt() > 0 || len(res.Content) == 0) {
 		return u
 	}
 	if u.Prompt() == 0 {
@@ -105,8 +106,11 @@ func (p *Prepared) charged(res Response) decant.Usage {
 // bytesPerToken is what is assumed of text that is not there to be counted. It is rather few.
 const bytesPerToken = 3
 
-// said returns how many tokens have come of an answer that broke off.
+// said returns how many tokens have come of an answer, as far as it is known.
 func (p *Prepared) said(res Response) int {
+	if !res.Broken {
+		res.Partial = res.Content
+	}
 	lost := max(0, res.Came-len(res.Partial)) / bytesPerToken
 	if p.out == nil {
 		return lost + len(res.Partial)/bytesPerToken

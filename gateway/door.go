@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/internal/dialect"
-	"github.com/decantdev/decant/internal/dialect/index"
 )
 
 // A refusal says why a request may not pass, no matter who sends it.
@@ -25,29 +24,23 @@ func (no *refusal) answer(w http.ResponseWriter, api dialect.API) {
 	refuse(w, api, no.status, dialect.Invalid, no.message)
 }
 
-// unmanaged are the APIs that are known and not managed. Their requests do not go to the upstream.
-var unmanaged = []dialect.API{index.OpenAI{}}
-
-// doorOf returns which API a request is of, and which of its doors it is at.
-func doorOf(r *http.Request) (dialect.API, dialect.Door) {
-	for _, api := range unmanaged {
-		if door := api.Door(r); door.Kind != dialect.Unknown {
-			return api, door
-		}
-	}
-	return index.Find(r)
-}
-
-// unmanagedText is the message that the user of such a client reads.
-const unmanagedText = "decant: this gateway manages Anthropic's Messages API only. This is a request of OpenAI's API: it was not forwarded, and neither was its key. " +
-	"Give this client OpenAI's own base URL again. Its session files can be made smaller: decant compact --help"
-
 // mostUnread is the maximum number of bytes of an unused body to read.
 const mostUnread = 32 << 20
 
-// refuseUnmanaged answers a request of an API that is not managed so that the client does not send it again:
+// nowhere are the reasons for which a request of OpenAI's APIs has no server to go to.
+const (
+	nowhere = "decant: requests of OpenAI's APIs are turned off here: this one was not forwarded, and neither was its key. " +
+		"Set openai_upstream in the settings, or give this client OpenAI's own base URL again"
+	noAccount = "decant: this is a ChatGPT login, and openai_upstream is another server, which must not see its token. " +
+		"Add a row to upstreams in the settings: {header: chatgpt-account-id, url: \"https://chatgpt.com/backend-api/codex\"}"
+	foreignKey = "decant: this is a key of Anthropic's on its way to OpenAI: it was not forwarded. " +
+		"Give this client a key of OpenAI's, or a row of its own in upstreams in the settings"
+	noSocket = "decant: no WebSocket here; send the same as a request over HTTP"
+)
+
+// refuseRouted answers a request of an API that has no server to go to so that the client does not send it again:
 // clients take a status of 500 and more, and a connection that ends while they send, for trouble that passes.
-func refuseUnmanaged(w http.ResponseWriter, r *http.Request, api dialect.API) {
+func refuseRouted(w http.ResponseWriter, r *http.Request, api dialect.API, message string) {
 	io.CopyN(io.Discard, r.Body, mostUnread) // where the body does not come, this is the answer all the same
 	h, status := w.Header(), http.StatusBadRequest
 	if wantsSocket(r) { // it falls back to requests at this status alone
@@ -56,8 +49,7 @@ func refuseUnmanaged(w http.ResponseWriter, r *http.Request, api dialect.API) {
 		h.Set("Upgrade", "HTTP/1.1") // RFC 9110, 15.5.22: what is to be had instead
 	}
 	h.Set("X-Should-Retry", "false")
-	h.Set(refusedHeader, "a request of OpenAI's API")
-	write(w, status, api.Refuse(dialect.Unsupported, unmanagedText))
+	refuse(w, api, status, dialect.Unsupported, message)
 }
 
 // wantsSocket reports whether a request asks for a WebSocket in its place.
@@ -66,8 +58,13 @@ func wantsSocket(r *http.Request) bool {
 		strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
 }
 
-// mayWarn reports whether the log may warn of a request of an API that is not managed. It may once a minute:
-// a client that is set up wrongly makes many.
+// responses reports whether a request is at the door of the Responses API.
+func responses(r *http.Request) bool {
+	return strings.HasSuffix(strings.TrimSuffix(r.URL.Path, "/"), "/responses")
+}
+
+// mayWarn reports whether the log may warn of a request that has no server to go to. It may once a minute: a client
+// that is set up wrongly makes many.
 func (g *Gateway) mayWarn(now time.Time) bool {
 	last := g.warned.Load()
 	return now.UnixNano()-last >= int64(time.Minute) && g.warned.CompareAndSwap(last, now.UnixNano())

@@ -5,10 +5,11 @@
 // passes. In both directions path, query, method, status, headers and body arrive as they were sent,
 // except for headers that begin with x-decant-, the accepted encodings of managed requests, and
 // bodies that the engine changed. Streams pass as they come; when the client leaves, the upstream
-// request ends. The upstream is configured and never chosen by a client, and every connection of the
+// request ends. Upstreams are configured, clients choose among these only, and every connection of the
 // process is checked against one list of allowed destinations, see [Outbound].
 //
-// Requests for OpenAI's API are refused in its own format, so that no client sends them again, and never forwarded.
+// Requests of OpenAI's APIs go to an upstream of their own, and never to that of the Messages API. One that has nowhere
+// to go is refused in its own format, so that no client sends it again.
 //
 // When a step of Decant's own fails, the client's bytes are forwarded and the header x-decant-fault
 // says what failed. The gateway itself answers requests that may not pass; the header x-decant-refused
@@ -30,7 +31,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/internal/dialect/index"
 	"github.com/decantdev/decant/internal/front"
 	"github.com/decantdev/decant/internal/keyring"
@@ -49,8 +49,14 @@ type Options struct {
 	// Upstream is the base URL of the Messages API; the path of a request is appended to its path.
 	Upstream *url.URL
 
-	// Outbound carries requests to the upstream. Nil means an Outbound that allows the upstream
-	// only.
+	// OpenAI is the base URL of OpenAI's APIs, with its version. Nil means that their requests are refused, unless a
+	// route fits.
+	OpenAI *url.URL
+
+	// Routes send requests elsewhere. The first that fits decides.
+	Routes []Route
+
+	// Outbound carries requests to the upstreams. Nil means an Outbound that allows these only.
 	Outbound http.RoundTripper
 
 	// Keys admit tenants by the header x-decant-key. Nil means that all requests come from the one
@@ -110,7 +116,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// A Gateway is an http.Handler in front of the Messages API. It is safe for concurrent use.
+// A Gateway is an http.Handler in front of the APIs of models. It is safe for concurrent use.
 type Gateway struct {
 	opts     Options
 	engine   atomic.Pointer[engine.Engine]
@@ -121,7 +127,7 @@ type Gateway struct {
 	exporter http.Handler
 	draining atomic.Bool
 	cut      atomic.Bool  // requests that were still open have been cut
-	warned   atomic.Int64 // when the log last warned of an API that is not managed, in nanoseconds
+	warned   atomic.Int64 // when the log last warned of a request that has nowhere to go, in nanoseconds
 	open     open
 }
 
@@ -144,7 +150,7 @@ func New(o Options) (*Gateway, error) {
 	g.exporter = promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{})
 	g.managed = transport.New(o.Engine, transport.Options{
 		Base: &witness{base: o.Outbound, now: o.Now}, Tenant: tenantOf, Budgets: budgetsOf, Project: o.Project, Presets: chooser(o.Rules).note, Done: done(&o),
-		Watch: watcherOf, Guarded: g.guarded, MaxBody: o.MaxBody, Memory: o.Memory,
+		Watch: watcherOf, Guarded: g.guarded, Route: g.route, MaxBody: o.MaxBody, Memory: o.Memory,
 	})
 	g.proxy = &httputil.ReverseProxy{
 		Transport: g.managed, Rewrite: g.rewrite, ErrorHandler: g.refuseFailed,
@@ -155,7 +161,7 @@ func New(o Options) (*Gateway, error) {
 
 func (o *Options) setDefaults() (err error) {
 	if o.Outbound == nil {
-		if o.Outbound, err = modelhttp.NewOutbound(modelhttp.OutboundOptions{Allow: []*url.URL{o.Upstream}}); err != nil {
+		if o.Outbound, err = modelhttp.NewOutbound(modelhttp.OutboundOptions{Allow: o.upstreams()}); err != nil {
 			return err
 		}
 	}
@@ -175,6 +181,18 @@ func (o *Options) setDefaults() (err error) {
 		o.BodyTimeout = front.BodyTime
 	}
 	return nil
+}
+
+// upstreams returns the base URLs of all upstreams.
+func (o *Options) upstreams() []*url.URL {
+	out := []*url.URL{o.Upstream}
+	if o.OpenAI != nil {
+		out = append(out, o.OpenAI)
+	}
+	for i := range o.Routes {
+		out = append(out, o.Routes[i].URL)
+	}
+	return out
 }
 
 // Use makes another engine manage requests from now on; see transport.Transport.Use. The caller closes both engines.
@@ -225,9 +243,9 @@ func answer(w http.ResponseWriter, status int, text string) {
 // forward sends a request on and its answer back.
 func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
 	defer g.open.enter()()
-	v := &visit{id: requestID(), begin: g.opts.Now()}
+	v := &visit{id: requestID(), begin: g.opts.Now(), client: r}
 	v.body, _ = r.Body.(*front.Body)
-	v.api, v.door = doorOf(r)
+	v.api, v.door = index.Find(r)
 	ctx := r.Context()
 	ctx, v.trace = g.opts.Tracing.Begin(ctx, r, v.id, v.api, v.door)
 	g.metrics.open.Inc()
@@ -252,8 +270,13 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, v *visit) bool {
 		no.answer(w, v.api)
 		return false
 	}
-	if v.door.Kind == dialect.Unmanaged { // checked before the key, which would not help
-		refuseUnmanaged(w, r, v.api)
+	var err error
+	if v.target, err = g.target(r, v.api, nil); err == nil && wantsSocket(r) && responses(r) {
+		err = errors.New(noSocket)
+	}
+	if err != nil { // checked before the key, which would not help
+		v.astray = true
+		refuseRouted(w, r, v.api, err.Error())
 		return false
 	}
 	if !g.identify(w, r, v) {

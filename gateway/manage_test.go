@@ -298,7 +298,13 @@ func get(t *testing.T, w *world, path string, header ...string) (*http.Response,
 // send sends a request without a body and returns the response with its body read.
 func send(t *testing.T, w *world, method, path string, header ...string) (*http.Response, string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, w.url+path, nil)
+	return sendBody(t, w, method, path, "", header...)
+}
+
+// sendBody is send with a body.
+func sendBody(t *testing.T, w *world, method, path, body string, header ...string) (*http.Response, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, w.url+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}

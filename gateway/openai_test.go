@@ -22,7 +22,7 @@ import (
 	"github.com/decantdev/decant/gateway"
 )
 
-// A client of OpenAI's API at the gateway reads why it is refused, and no upstream sees its key.
+// Without an upstream of theirs requests of OpenAI's APIs are refused, and no other upstream sees their key.
 func TestOpenAIRequestsAreRefusedAndTheirKeyStaysHere(t *testing.T) {
 	const key = "Bearer sk-proj-secret"
 	for _, c := range []struct {
@@ -98,7 +98,7 @@ func openAIShape(t *testing.T, text string) {
 	if err := json.Unmarshal([]byte(text), &body); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	if e := body.Error; !strings.Contains(e.Message, "Messages API only") || e.Type == "" || e.Code == nil || *e.Code != "not_implemented" {
+	if e := body.Error; !strings.Contains(e.Message, "turned off here") || e.Type == "" || e.Code == nil || *e.Code != "not_implemented" {
 		t.Errorf("error %s", text)
 	}
 }
@@ -112,7 +112,7 @@ func TestOpenAIClientAsksOnce(t *testing.T) {
 		_, err := client.Responses.New(t.Context(), responses.ResponseNewParams{
 			Model: "gpt-5", Input: responses.ResponseNewParamsInputUnion{OfString: openai.String(strings.Repeat("x", size))},
 		})
-		if refused, ok := errors.AsType[*openai.Error](err); !ok || !strings.Contains(refused.Message, "manages Anthropic's Messages API only") {
+		if refused, ok := errors.AsType[*openai.Error](err); !ok || !strings.Contains(refused.Message, "turned off here") {
 			t.Errorf("with %d bytes the client reads %v", size, err)
 		}
 		if n := strings.Count(w.logged(), "path=/v1/responses"); n != 1 {

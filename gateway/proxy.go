@@ -3,46 +3,25 @@ package gateway
 import (
 	"net/http"
 	"net/http/httputil"
-	"net/url"
-	"strings"
 	"sync"
 
 	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/internal/secret"
 )
 
-// rewrite turns a client's request into one for the upstream. Besides what HTTP demands of every hop it
+// rewrite turns a client's request into one for its upstream. Besides what HTTP demands of every hop it
 // changes only the destination, and restores what ReverseProxy cleans or drops.
 func (g *Gateway) rewrite(p *httputil.ProxyRequest) {
-	up, out := g.opts.Upstream, p.Out
-	out.URL.Scheme, out.URL.Host, out.Host = up.Scheme, up.Host, ""
+	v, out := of(p.In.Context()), p.Out
+	out.Host = ""
 	out.URL.User, out.URL.RawQuery, out.URL.ForceQuery = nil, p.In.URL.RawQuery, p.In.URL.ForceQuery
-	join(out.URL, up)
+	v.target.address(out, v.api)
 	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
 		if v, ok := p.In.Header[name]; ok {
 			out.Header[name] = v
 		}
 	}
 }
-
-// join puts the path of base before the path of u. If base has none, the path stays exactly as written. Some write the
-// version of the API into a base URL, where it stands in the path already: it is there once.
-func join(u, base *url.URL) {
-	path, raw := u.Path, u.EscapedPath()
-	if strings.HasPrefix(path, version+version) && strings.HasPrefix(raw, version+version) {
-		path, raw = path[len(version):], raw[len(version):]
-	}
-	before, beforeRaw := strings.TrimSuffix(base.Path, "/"), strings.TrimSuffix(base.EscapedPath(), "/")
-	if strings.HasPrefix(path, version+"/") {
-		before, beforeRaw = strings.TrimSuffix(before, version), strings.TrimSuffix(beforeRaw, version)
-	}
-	if path, raw = before+path, beforeRaw+raw; path != u.Path {
-		u.Path, u.RawPath = path, raw
-	}
-}
-
-// version is how the paths of the API begin.
-const version = "/v1"
 
 // buffers is a pool of the buffers through which answers pass.
 type buffers struct{ pool sync.Pool }

@@ -50,7 +50,7 @@ func BenchmarkTracing(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				o.Tracing = tracingTo(b, at, up.String(), *c.o)
+				o.Tracing = tracingTo(b, at, *c.o)
 			}
 			db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "decant.db"), sqlite.Options{})
 			if err != nil {

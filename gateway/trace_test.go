@@ -37,17 +37,14 @@ func newTracedWorld(t *testing.T, upstream http.Handler, o gateway.Options, eo e
 	up := httptest.NewServer(upstream)
 	t.Cleanup(up.Close)
 	c := otlptest.Start(t)
-	o.Tracing = tracingTo(t, c.URL, up.URL, to)
+	o.Tracing = tracingTo(t, c.URL, to)
 	return &tracedWorld{worldAt(t, up.URL, o, eo), c, o.Tracing}
 }
 
 // tracingTo sends traces to a collector, all of them unless the options say otherwise.
-func tracingTo(t testing.TB, collector *url.URL, upstream string, o tracing.Options) *tracing.Tracing {
+func tracingTo(t testing.TB, collector *url.URL, o tracing.Options) *tracing.Tracing {
 	out, err := modelhttp.NewOutbound(modelhttp.OutboundOptions{Allow: []*url.URL{collector}})
 	if err != nil {
-		t.Fatal(err)
-	}
-	if o.Upstream, err = url.Parse(upstream); err != nil {
 		t.Fatal(err)
 	}
 	if o.Ratio == 0 && !o.Alone {
@@ -403,7 +400,7 @@ func TestNoAnswerIsAnError(t *testing.T) {
 	up := httptest.NewServer(http.NotFoundHandler())
 	up.Close()
 	c := otlptest.Start(t)
-	o := gateway.Options{Tracing: tracingTo(t, c.URL, up.URL, tracing.Options{})}
+	o := gateway.Options{Tracing: tracingTo(t, c.URL, tracing.Options{})}
 	w := &tracedWorld{worldAt(t, up.URL, o, engine.Options{}), c, o.Tracing}
 	w.post(w.url, "/v1/messages", hello)
 	w.flush()
@@ -439,7 +436,7 @@ func TestACollectorInTroubleIsNobodyElses(t *testing.T) {
 			srv := httptest.NewServer(up)
 			t.Cleanup(srv.Close)
 			log := &record{}
-			tr := tracingTo(t, at, srv.URL, tracing.Options{Logger: slog.New(slog.NewTextHandler(log, nil))})
+			tr := tracingTo(t, at, tracing.Options{Logger: slog.New(slog.NewTextHandler(log, nil))})
 			w := worldAt(t, srv.URL, gateway.Options{Tracing: tr}, engine.Options{})
 			for range 260 { // of two spans each: more than are sent at once
 				if res, _ := w.post(w.url, "/v1/elsewhere", ""); res.StatusCode != http.StatusNotFound || res.Header.Get("X-Decant-Fault") != "" {

@@ -31,6 +31,9 @@ type visit struct {
 	id     string // in the answer and in the log
 	api    dialect.API
 	door   dialect.Door
+	client *http.Request // as it came
+	target *Route        // where it goes
+	astray bool          // it has nowhere to go
 	tenant string
 	pass   *keyring.Pass // nil: no keys, or none that fits
 	status int
@@ -89,13 +92,14 @@ func tenantOf(r *http.Request) (string, error) {
 }
 
 // done returns a function that records how a managed request was answered, and tells of what was accepted.
+// An account of the client's is for the API by which it is known.
 func done(o *Options) func(*http.Request, *engine.Prepared, engine.Response) {
-	upstream := o.Upstream.String()
 	return func(r *http.Request, p *engine.Prepared, res engine.Response) {
 		v := of(r.Context())
 		v.prepared, v.usage = p, p.Billed(res)
-		if res.Status == http.StatusOK && o.Accepted != nil {
-			o.Accepted(store.Key{Tenant: v.tenant, ID: p.Conversation}, upstream, r.Header)
+		own := v.target != nil && v.target.Key == "" && v.target.Model == "" && v.api == index.Default
+		if res.Status == http.StatusOK && o.Accepted != nil && own {
+			o.Accepted(store.Key{Tenant: v.tenant, ID: p.Conversation}, v.target.URL.String(), r.Header)
 		}
 	}
 }
@@ -168,7 +172,7 @@ func (g *Gateway) finish(v *visit, r *http.Request) {
 	if v.failure != nil && v.status != statusLeft || v.fault() != nil || v.refused != "" {
 		level = slog.LevelWarn
 	}
-	if v.door.Kind == dialect.Unmanaged && !g.mayWarn(now) {
+	if v.astray && !g.mayWarn(now) {
 		level = slog.LevelInfo
 	}
 	if !g.opts.Logger.Enabled(r.Context(), level) {

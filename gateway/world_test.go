@@ -68,7 +68,14 @@ func worldAt(t testing.TB, upstream string, o gateway.Options, eo engine.Options
 	if o.Upstream, err = url.Parse(upstream); err != nil {
 		t.Fatal(err)
 	}
-	out, err := modelhttp.NewOutbound(modelhttp.OutboundOptions{Allow: []*url.URL{o.Upstream}})
+	allow := []*url.URL{o.Upstream}
+	if o.OpenAI != nil {
+		allow = append(allow, o.OpenAI)
+	}
+	for i := range o.Routes {
+		allow = append(allow, o.Routes[i].URL)
+	}
+	out, err := modelhttp.NewOutbound(modelhttp.OutboundOptions{Allow: allow})
 	if err != nil {
 		t.Fatal(err)
 	}

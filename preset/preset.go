@@ -103,6 +103,14 @@ func (p *Preset) For(read float64) *Preset {
 	return &out
 }
 
+// Without returns the preset without a reduction.
+func (p *Preset) Without(r decant.Reduction) *Preset {
+	out, is := *p, func(other decant.Reduction) bool { return other == r }
+	out.Reduce.Order = slices.DeleteFunc(slices.Clone(p.Reduce.Order), is)
+	out.Reduce.Always = slices.DeleteFunc(slices.Clone(p.Reduce.Always), is)
+	return &out
+}
+
 // Trigger says when a pour is due and how far it goes.
 type Trigger struct {
 	Tokens  int `yaml:"tokens"`  // due when the context is strictly larger; 0: window less the reserve

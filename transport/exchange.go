@@ -49,6 +49,7 @@ func (x *exchange) roundTrip() (*http.Response, error) {
 	if x.large || x.foreign != nil {
 		return x.pass()
 	}
+	x.in = x.t.opts.Route(r, func() string { return modelOf(x.body) })
 	req, err := x.describe()
 	if err != nil {
 		return x.refuse(http.StatusBadRequest, dialect.Invalid, "decant: "+err.Error()), nil

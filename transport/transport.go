@@ -48,6 +48,10 @@ type Options struct {
 	// the request asks for; it has to look for it. Nil means Embedded.
 	Presets func(name string, model func() string, r *http.Request) (*preset.Preset, error)
 
+	// Route returns a request that is managed, or a copy of it that goes to another server: model returns the model
+	// that it asks for. Nil means that all go where they say.
+	Route func(r *http.Request, model func() string) *http.Request
+
 	// Done is told of every managed request when its answer has ended, or broken off, with what was
 	// prepared for it last. Nil means that nobody is.
 	Done func(r *http.Request, p *engine.Prepared, res engine.Response)
@@ -95,6 +99,9 @@ func New(e *engine.Engine, o Options) *Transport {
 	}
 	if o.Presets == nil {
 		o.Presets = func(name string, _ func() string, _ *http.Request) (*preset.Preset, error) { return Embedded(name) }
+	}
+	if o.Route == nil {
+		o.Route = func(r *http.Request, _ func() string) *http.Request { return r }
 	}
 	if o.Watch == nil {
 		o.Watch = func(*http.Request) Watcher { return nil }

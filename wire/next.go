@@ -7,16 +7,16 @@ import "github.com/decantdev/decant/wire/internal/request"
 // and messages from the first on that are the same as in d, byte for byte, are neither checked nor read
 // again, wherever in src they stand. [Document.Kept] of the result says how many messages these are.
 //
-// Apart from Kept the result is what ParseAs returns, error included, for every src. It refers to src
-// alone: it shares nothing that could change with d, and keeps none of d's bytes. Only requests of the
-// Messages API are read faster than by ParseAs.
-func (d *Document) ParseNext(src []byte) (*Document, error) {
+// It returns false where src has to be read as a whole, by ParseAs: when it is not valid, and in any format but that
+// of the Messages API. Otherwise, apart from Kept, the result is what ParseAs returns. It refers to src alone: it
+// shares nothing that could change with d, and keeps none of d's bytes.
+func (d *Document) ParseNext(src []byte) (*Document, bool) {
 	if l, ok := d.layout.(*request.Body); ok && d.Format == Anthropic {
 		if next := l.Next(d.Source, src); next != nil {
-			return newDocument(Anthropic, next), nil
+			return newDocument(Anthropic, next), true
 		}
 	}
-	return ParseAs(d.Format, src)
+	return nil, false
 }
 
 // Common returns how many bytes from the first on Source and src have in common. Of several documents that

@@ -73,7 +73,7 @@ func BenchmarkParseNext(b *testing.B) {
 		}
 		b.Run(s.name, func(b *testing.B) {
 			measure(b, src, func() error {
-				next, err := d.ParseNext(src)
+				next, err := parseNext(d, src)
 				if err == nil && next.Kept < len(d.Conversation.Messages)-1 {
 					return fmt.Errorf("kept only %d messages", next.Kept)
 				}

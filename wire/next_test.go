@@ -87,7 +87,7 @@ func followedBy(t failer, a, b string) int {
 	if err != nil {
 		return 0
 	}
-	next, err := d.ParseNext([]byte(b))
+	next, err := parseNext(d, []byte(b))
 	wreck(d)
 	got, want := account(next, err), account(wire.ParseTwice([]byte(b)))
 	if !slices.Equal(got, want) {
@@ -208,7 +208,7 @@ func TestCommonCountsBytes(t *testing.T) {
 func TestParseNextOfOtherFormats(t *testing.T) {
 	for name, f := range bodies {
 		d := parsed(t, name)
-		next, err := d.ParseNext(d.Source)
+		next, err := parseNext(d, d.Source)
 		if err != nil || next.Format != f || !slices.Equal(account(next, nil), account(d, nil)) {
 			t.Errorf("%s: read differently, error %v", name, err)
 		}
@@ -224,7 +224,7 @@ func TestParseNextAlongASession(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, src := range growing[1:] {
-			next, err := d.ParseNext(src)
+			next, err := parseNext(d, src)
 			got, want := account(next, err), account(wire.ParseAs(wire.Anthropic, src))
 			if !slices.Equal(got, want) {
 				t.Fatalf("request %d is read differently (-alone +after):\n%s", i+1, cmp.Diff(want, got))
@@ -248,7 +248,7 @@ func TestParseNextKeepsNothingOfTheEarlierRequest(t *testing.T) {
 	}
 	source, list, document := weak.Make(&first[0]), weak.Make(&d.Conversation.Messages[0]), weak.Make(d)
 	first = nil
-	next, err := d.ParseNext(growing[1])
+	next, err := parseNext(d, growing[1])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -380,4 +380,12 @@ func FuzzParseNext(f *testing.F) {
 		j := i + int(n%uint(len(a)-i+1))
 		followedBy(t, a, a[:i]+put+a[j:])
 	})
+}
+
+// parseNext reads a request that comes after another one.
+func parseNext(d *wire.Document, src []byte) (*wire.Document, error) {
+	if next, ok := d.ParseNext(src); ok {
+		return next, nil
+	}
+	return wire.ParseAs(d.Format, src)
 }

@@ -35,6 +35,13 @@ func (c *runCmd) Run(s *process.Process) (err error) {
 	if c.Upstream == "" {
 		c.Upstream = s.Getenv("ANTHROPIC_BASE_URL") // send requests where the agent would send them
 	}
+	codex := codexOf(c.Command, s)
+	if c.OpenAI == "" && codex != nil {
+		c.OpenAI = codex.base
+	}
+	if c.OpenAI == "" && codex == nil { // Codex does not read it
+		c.OpenAI = s.Getenv("OPENAI_BASE_URL")
+	}
 	if err := c.settle(s); err != nil {
 		return err
 	}
@@ -42,7 +49,11 @@ func (c *runCmd) Run(s *process.Process) (err error) {
 	if err != nil {
 		return err
 	}
-	if text := doubt(c.Command[0]); text != "" {
+	text := doubt(c.Command[0])
+	if codex != nil {
+		text = codex.doubt()
+	}
+	if text != "" {
 		s.Warn(errors.New(text))
 	}
 	quiet := *s
@@ -52,7 +63,9 @@ func (c *runCmd) Run(s *process.Process) (err error) {
 	}
 	defer closeLog()
 	own := cfg.Destinations()[0].Hostname() == doctor.FirstPartyHost
-	return withGateway(cfg, &quiet, func(base string) error { return runAgent(c.Command, base, own, s) })
+	return withGateway(cfg, &quiet, func(base string) error {
+		return runAgent(codex.pointed(c.Command, base), base, own, s)
+	})
 }
 
 // local returns the configuration of a gateway that only this machine can reach. It has no keys, because
@@ -144,7 +157,7 @@ func exitOf(err error) error {
 }
 
 // clientEnv returns the environment in which clients find the gateway at base: Claude Code and the SDKs by
-// ANTHROPIC_BASE_URL, opencode by its configuration, none of them through a proxy. It tells Claude Code if
+// ANTHROPIC_BASE_URL and OPENAI_BASE_URL, opencode by its configuration, none of them through a proxy. It tells Claude Code if
 // the provider's own API is behind the gateway, unless the user has set that variable.
 func clientEnv(environ []string, base string, own bool) ([]string, error) {
 	get := func(name string) string {
@@ -159,7 +172,7 @@ func clientEnv(environ []string, base string, own bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	set := []string{"ANTHROPIC_BASE_URL=" + base, "OPENCODE_CONFIG_CONTENT=" + opencode}
+	set := []string{"ANTHROPIC_BASE_URL=" + base, "OPENAI_BASE_URL=" + base + "/v1", "OPENCODE_CONFIG_CONTENT=" + opencode}
 	if own && get(doctor.FirstParty) == "" {
 		set = append(set, doctor.FirstParty+"=1")
 	}
@@ -169,15 +182,18 @@ func clientEnv(environ []string, base string, own bool) ([]string, error) {
 	return append(environ[:len(environ):len(environ)], set...), nil
 }
 
-// opencodeConfig returns opencode's configuration with the address of its provider for Claude set, and
-// everything else unchanged.
+// opencodeConfig returns opencode's configuration with the addresses of its providers for Claude and for OpenAI's models
+// set, and everything else unchanged.
 func opencodeConfig(content, base string) (string, error) {
 	if content == "" {
 		content = "{}"
 	}
-	out, err := setPath([]byte(content), []string{"provider", "anthropic", "options", "baseURL"}, jsontext.Value(fmt.Sprintf("%q", base+"/v1")))
-	if err != nil {
-		return "", fmt.Errorf("OPENCODE_CONFIG_CONTENT: %w", err)
+	out := jsontext.Value(content)
+	for _, provider := range []string{"anthropic", "openai"} {
+		var err error
+		if out, err = setPath(out, []string{"provider", provider, "options", "baseURL"}, jsontext.Value(fmt.Sprintf("%q", base+"/v1"))); err != nil {
+			return "", fmt.Errorf("OPENCODE_CONFIG_CONTENT: %w", err)
+		}
 	}
 	return string(out), nil
 }

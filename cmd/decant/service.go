@@ -79,7 +79,7 @@ func newService(ctx context.Context, p *process.Process, c *config.Config, log *
 		}
 	}
 	s.gateway, err = gateway.New(gateway.Options{
-		Engine: s.store.current.Load().engine, Upstream: c.Destinations()[0], Outbound: out, Keys: s.keys, Rules: rules, Project: c.Project, Logger: log,
+		Engine: s.store.current.Load().engine, Upstream: c.Destinations()[0], OpenAI: c.OpenAIUpstream(), Routes: setup.Routes(c), Outbound: out, Keys: s.keys, Rules: rules, Project: c.Project, Logger: log,
 		Metrics: s.metrics, MetricsToken: c.Token.Reveal(), Version: p.Version, Commit: p.Commit,
 		Local: local(c.Listen), Hosts: c.Hosts, MaxBody: bodyLimit(c), Memory: bodyMemory(c),
 		Ready: s.store.Ping, Tracing: s.tracing, Accepted: s.own.Accepted(),

@@ -15,6 +15,7 @@ import (
 type gatewayFlags struct {
 	Config   string `placeholder:"FILE" help:"YAML file with settings (or DECANT_CONFIG)."`
 	Upstream string `name:"anthropic-upstream" placeholder:"URL" help:"Base URL of the Messages API (https://api.anthropic.com)."`
+	OpenAI   string `name:"openai-upstream" placeholder:"URL" help:"Base URL of OpenAI's APIs, with its /v1 (https://api.openai.com/v1), or off."`
 	DB       string `name:"db" placeholder:"FILE" help:"Database file. Default: one in your data directory."`
 	command.KeyFileFlag
 	Preset              string `placeholder:"NAME" help:"Policy for requests that match no rule (default)."`
@@ -48,7 +49,7 @@ func (f *gatewayFlags) loadWith(s *process.Process, flags map[string]string) (*c
 	}
 	maps.Copy(flags, map[string]string{
 		"summary_model": f.SummaryModel, "flush": f.Flush,
-		"anthropic_upstream": f.Upstream, "db": f.DB, "encryption_key_file": f.EncryptionKeyFile, "preset": f.Preset, "early_pours": f.Early, "mode": f.Mode, "window": window, "log": f.Log,
+		"anthropic_upstream": f.Upstream, "openai_upstream": f.OpenAI, "db": f.DB, "encryption_key_file": f.EncryptionKeyFile, "preset": f.Preset, "early_pours": f.Early, "mode": f.Mode, "window": window, "log": f.Log,
 	})
 	c, err := config.Load(config.Sources{File: f.Config, Environ: s.Environ, Dir: s.Dir, Flags: flags})
 	if err != nil {

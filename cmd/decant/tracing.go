@@ -34,7 +34,7 @@ func newTracing(c *config.Config, out *modelhttp.Outbound, version, preset strin
 		log.Warn("the headers for the collector of traces cross the network in clear; use https", "collector", e.URL)
 	}
 	t := tracing.New(tracing.Options{
-		Endpoint: at, Header: header, Base: out, Ratio: e.Ratio, Alone: e.Alone, Upstream: c.Destinations()[0], Preset: preset,
+		Endpoint: at, Header: header, Base: out, Ratio: e.Ratio, Alone: e.Alone, Preset: preset,
 		Tenants: c.Tracing.Tenants, Resource: about, Logger: log,
 	})
 	if err := measureTracing(t, reg); err != nil {

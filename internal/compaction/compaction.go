@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/decantdev/decant"
@@ -90,8 +89,8 @@ func File(doc *wire.Document, o Options) (*Result, error) {
 func (r *Result) plan(live *decant.Conversation, trigger int) (repairs []decant.Decision, err error) {
 	o := r.o.planOptions(token.For(r.o.Model).Messages(live.Messages), trigger > 0)
 	o.Record = r.o.As == Same && r.doc.Format.Session()
-	if r.doc.API() == wire.OpenAIResponses { // there reasoning can only go or stay together with the item behind it
-		o.Preset = without(o.Preset, decant.ReductionThinking)
+	if legal.ForFormat(string(r.doc.API())).KeepsThinking() {
+		o.Preset = o.Preset.Without(decant.ReductionThinking)
 	}
 	repairs, err = r.legal(live, o)
 	if errors.Is(err, decant.ErrIllegal) {
@@ -234,13 +233,4 @@ func (r *Result) convert() ([]byte, error) {
 		return nil, fmt.Errorf("written as %s: %w", f, bad[0])
 	}
 	return out, nil
-}
-
-// without returns a preset without a reduction.
-func without(p *preset.Preset, reduction decant.Reduction) *preset.Preset {
-	out := *p
-	is := func(r decant.Reduction) bool { return r == reduction }
-	out.Reduce.Order = slices.DeleteFunc(slices.Clone(p.Reduce.Order), is)
-	out.Reduce.Always = slices.DeleteFunc(slices.Clone(p.Reduce.Always), is)
-	return &out
 }

@@ -27,38 +27,40 @@ import (
 type Config struct {
 	File string `yaml:"-" names:"file"` // that the settings stand in; empty: none
 
-	Listen     string   `yaml:"listen"`                // address to serve, host:port
-	TLS        TLS      `yaml:"tls"`                   // certificate to serve with; none: without encryption
-	Plain      bool     `yaml:"plain_http"`            // other machines may be served without encryption
-	Upstream   string   `yaml:"anthropic_upstream"`    // base URL of the Messages API
-	DB         string   `yaml:"db" names:"file"`       // database file, as a path or sqlite:PATH; a path after Load: the user's own if none is named
-	Seal       Seal     `yaml:"encryption"`            // encrypts the database; none: it is not encrypted
-	Preset     string   `yaml:"preset" names:"preset"` // policy of requests that no rule names one for
-	Mode       string   `yaml:"mode"`                  // manage, observe or off
-	Window     int      `yaml:"window"`                // tokens, in place of every model's own; 0: the catalogue's
-	Project    string   `yaml:"project"`               // what the conversations are about
-	Early      Level    `yaml:"early_pours"`           // how eagerly every preset pours early: off, low, default or high; empty: as the preset says
-	DropBlock  bool     `yaml:"drop_block"`            // may ask the provider to drop thinking that no longer fits
-	KeepWarm   bool     `yaml:"keep_warm"`             // keeps warm what conversations that rest have left in the provider's cache
-	AddMarkers bool     `yaml:"add_markers"`           // adds cache markers for clients that set none behind their messages
-	Drain      Drain    `yaml:"drain"`                 // how long open streams may continue after a signal to stop
-	Log        string   `yaml:"log"`                   // least level that is logged: debug, info, warn, error
-	LogFormat  string   `yaml:"log_format"`            // text or json
-	CA         []string `yaml:"ca" names:"file"`       // PEM files with authorities to trust besides the system's
-	Allow      []string `yaml:"allow"`                 // base URLs that calls may go to besides the upstream
-	Keys       []Key    `yaml:"keys"`                  // who may use the gateway besides those whose keys are in the database; none at all: everybody who reaches it
-	Hosts      []string `yaml:"hosts"`                 // names by which it may be called besides those of loopback
-	BodyLimit  Size     `yaml:"body_limit"`            // largest body that is managed; 0: what the machine has room for
-	Bodies     Size     `yaml:"body_memory"`           // bytes of bodies that are held at once; 0: what the machine has room for
-	Metrics    string   `yaml:"metrics_listen"`        // address that shows metrics to everybody who reaches it, host:port; empty: none
-	Token      Secret   `yaml:"metrics_token"`         // shows metrics to those who send it as a bearer; empty: metrics_listen only
-	Tracing    Tracing  `yaml:"tracing"`               // where traces go; without an endpoint nothing is traced
-	Budgets    []Budget `yaml:"budgets"`               // limits of what is spent; none: no limit
-	Summary    Summary  `yaml:"summary"`               // the model that writes records; none: they are extractive
-	Flush      Flush    `yaml:"flush"`                 // whether what is worth remembering is saved before a pour: on, off; empty: as the preset says
-	Recall     bool     `yaml:"recall"`                // tells a conversation that begins what is remembered of its project
-	Presets    []Rule   `yaml:"presets"`               // the first rule that fits chooses the policy
-	Hooks      Hooks    `yaml:"hooks"`                 // what to notify of events
+	Listen     string     `yaml:"listen"`                // address to serve, host:port
+	TLS        TLS        `yaml:"tls"`                   // certificate to serve with; none: without encryption
+	Plain      bool       `yaml:"plain_http"`            // other machines may be served without encryption
+	Upstream   string     `yaml:"anthropic_upstream"`    // base URL of the Messages API
+	OpenAI     string     `yaml:"openai_upstream"`       // base URL of OpenAI's APIs, with its version; off: their requests are refused
+	Upstreams  []Upstream `yaml:"upstreams"`             // where some requests go in place of these; the first that fits decides
+	DB         string     `yaml:"db" names:"file"`       // database file, as a path or sqlite:PATH; a path after Load: the user's own if none is named
+	Seal       Seal       `yaml:"encryption"`            // encrypts the database; none: it is not encrypted
+	Preset     string     `yaml:"preset" names:"preset"` // policy of requests that no rule names one for
+	Mode       string     `yaml:"mode"`                  // manage, observe or off
+	Window     int        `yaml:"window"`                // tokens, in place of every model's own; 0: the catalogue's
+	Project    string     `yaml:"project"`               // what the conversations are about
+	Early      Level      `yaml:"early_pours"`           // how eagerly every preset pours early: off, low, default or high; empty: as the preset says
+	DropBlock  bool       `yaml:"drop_block"`            // may ask the provider to drop thinking that no longer fits
+	KeepWarm   bool       `yaml:"keep_warm"`             // keeps warm what conversations that rest have left in the provider's cache
+	AddMarkers bool       `yaml:"add_markers"`           // adds cache markers for clients that set none behind their messages
+	Drain      Drain      `yaml:"drain"`                 // how long open streams may continue after a signal to stop
+	Log        string     `yaml:"log"`                   // least level that is logged: debug, info, warn, error
+	LogFormat  string     `yaml:"log_format"`            // text or json
+	CA         []string   `yaml:"ca" names:"file"`       // PEM files with authorities to trust besides the system's
+	Allow      []string   `yaml:"allow"`                 // base URLs that calls may go to besides the upstream
+	Keys       []Key      `yaml:"keys"`                  // who may use the gateway besides those whose keys are in the database; none at all: everybody who reaches it
+	Hosts      []string   `yaml:"hosts"`                 // names by which it may be called besides those of loopback
+	BodyLimit  Size       `yaml:"body_limit"`            // largest body that is managed; 0: what the machine has room for
+	Bodies     Size       `yaml:"body_memory"`           // bytes of bodies that are held at once; 0: what the machine has room for
+	Metrics    string     `yaml:"metrics_listen"`        // address that shows metrics to everybody who reaches it, host:port; empty: none
+	Token      Secret     `yaml:"metrics_token"`         // shows metrics to those who send it as a bearer; empty: metrics_listen only
+	Tracing    Tracing    `yaml:"tracing"`               // where traces go; without an endpoint nothing is traced
+	Budgets    []Budget   `yaml:"budgets"`               // limits of what is spent; none: no limit
+	Summary    Summary    `yaml:"summary"`               // the model that writes records; none: they are extractive
+	Flush      Flush      `yaml:"flush"`                 // whether what is worth remembering is saved before a pour: on, off; empty: as the preset says
+	Recall     bool       `yaml:"recall"`                // tells a conversation that begins what is remembered of its project
+	Presets    []Rule     `yaml:"presets"`               // the first rule that fits chooses the policy
+	Hooks      Hooks      `yaml:"hooks"`                 // what to notify of events
 }
 
 // Flush says whether conversations are flushed. True is written for on, and false for off.
@@ -183,12 +185,18 @@ func Load(s Sources) (*Config, error) {
 	if err := c.Summary.resolve(s.Environ); err != nil {
 		return nil, err
 	}
+	for i := range c.Upstreams {
+		u := &c.Upstreams[i]
+		if u.Key, err = keyOf(fmt.Sprintf("upstreams[%d]", i), u.KeyEnv, u.KeyFile, s.Environ); err != nil {
+			return nil, err
+		}
+	}
 	return c, nil
 }
 
 func defaults() *Config {
 	return &Config{
-		Listen: "127.0.0.1:4141", Upstream: "https://api.anthropic.com", Preset: "default", Mode: "manage",
+		Listen: "127.0.0.1:4141", Upstream: "https://api.anthropic.com", OpenAI: "https://api.openai.com/v1", Preset: "default", Mode: "manage",
 		Drain: Drain(30 * time.Second), Log: "info", LogFormat: "text",
 		Summary: Summary{Provider: "anthropic"},
 	}
@@ -261,6 +269,9 @@ func (c *Config) check() error {
 			return err
 		}
 	}
+	if err := c.checkUpstreams(); err != nil {
+		return err
+	}
 	if err := c.checkHooks(); err != nil {
 		return err
 	}
@@ -271,17 +282,28 @@ func (c *Config) check() error {
 	return c.checkListen()
 }
 
-// Destinations returns the upstream and the other URLs that calls may go to, the upstream first. The collector of
-// traces is one of them, and the model that writes records, if there is one.
+// Destinations returns the upstreams and the other URLs that calls may go to, that of the Messages API first. The
+// collector of traces is one of them, and the model that writes records, if there is one.
 func (c *Config) Destinations() []*url.URL {
-	var out []*url.URL
-	for _, s := range append([]string{c.Upstream}, c.Allow...) {
-		if u, err := parseBase(s); err == nil { // checked by Load
-			out = append(out, u)
-		}
+	out := parsedBases(append([]string{c.Upstream}, c.Allow...))
+	if u := c.OpenAIUpstream(); u != nil {
+		out = append(out, u)
+	}
+	for _, u := range c.Routes() {
+		out = append(out, parsedBases([]string{u.URL})...)
 	}
 	for _, s := range []string{c.Tracing.Export.URL, c.Summary.Destination()} {
 		if u, err := url.Parse(s); err == nil && s != "" {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// parsedBases parses base URLs that Load has checked.
+func parsedBases(list []string) (out []*url.URL) {
+	for _, s := range list {
+		if u, err := parseBase(s); err == nil {
 			out = append(out, u)
 		}
 	}

@@ -44,7 +44,7 @@ presets:
 	}
 	want := &config.Config{
 		File:   name,
-		Listen: "127.0.0.1:1", Upstream: "https://api.anthropic.com", DB: "env.db", Preset: "default", Mode: "manage", Window: 1000,
+		Listen: "127.0.0.1:1", Upstream: "https://api.anthropic.com", OpenAI: "https://api.openai.com/v1", DB: "env.db", Preset: "default", Mode: "manage", Window: 1000,
 		Drain: config.Drain(5 * time.Second), Log: "debug", LogFormat: "text", Allow: []string{"https://a.example", "https://b.example/x"},
 		Summary: config.Summary{Provider: "anthropic"},
 		Presets: []config.Rule{{Model: "claude-haiku-*", Preset: "chat"}, {Client: "opencode/*", Preset: "./mine.yaml"}},
@@ -52,7 +52,7 @@ presets:
 	if d := cmp.Diff(want, c); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	if got := fmt.Sprint(c.Destinations()); got != "[https://api.anthropic.com https://a.example https://b.example/x]" {
+	if got := fmt.Sprint(c.Destinations()); got != "[https://api.anthropic.com https://a.example https://b.example/x https://api.openai.com/v1 https://chatgpt.com/backend-api/codex]" {
 		t.Errorf("destinations %s", got)
 	}
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // noFiles are the settings of text that name no file which only the service reads. Presets hold no secret, and programs are run by others too.
-var noFiles = strings.Fields(`listen anthropic_upstream preset mode project log log_format allow hosts metrics_listen
+var noFiles = strings.Fields(`listen anthropic_upstream openai_upstream upstreams.url upstreams.prefix upstreams.header upstreams.model upstreams.api_key_env
+	preset mode project log log_format allow hosts metrics_listen
 	keys.tenant keys.sha256 presets.model presets.client presets.preset budgets.per hooks.on_pour.command hooks.on_pour.url
 	hooks.on_flush.command hooks.on_flush.url hooks.on_budget.command hooks.on_budget.url
 	tracing.endpoint tracing.service summary.model summary.provider summary.base_url summary.api_key_env`)

@@ -19,7 +19,7 @@ type setting struct {
 
 func (c *Config) settings() []setting {
 	return []setting{
-		{"listen", text(&c.Listen)}, {"anthropic_upstream", text(&c.Upstream)}, {"db", text(&c.DB)}, {"encryption_key_file", text(&c.Seal.KeyFile)}, {"preset", text(&c.Preset)},
+		{"listen", text(&c.Listen)}, {"anthropic_upstream", text(&c.Upstream)}, {"openai_upstream", text(&c.OpenAI)}, {"db", text(&c.DB)}, {"encryption_key_file", text(&c.Seal.KeyFile)}, {"preset", text(&c.Preset)},
 		{"mode", text(&c.Mode)}, {"window", parsed(&c.Window, whole)}, {"project", text(&c.Project)},
 		{"early_pours", func(v string) error { return c.Early.UnmarshalText([]byte(v)) }}, {"drop_block", parsed(&c.DropBlock, yesno)}, {"add_markers", parsed(&c.AddMarkers, yesno)}, {"keep_warm", parsed(&c.KeepWarm, yesno)},
 		{"drain", func(v string) error { return c.Drain.UnmarshalText([]byte(v)) }}, {"log", text(&c.Log)}, {"log_format", text(&c.LogFormat)},

@@ -66,21 +66,19 @@ func (s *Summary) resolve(environ []string) error {
 	if s.Model == off {
 		return nil
 	}
-	if err := s.check(); err != nil {
-		return err
+	err := checkKeySource("summary", s.KeyEnv, s.KeyFile)
+	if err == nil {
+		err = s.check()
 	}
-	var err error
-	s.Key, err = s.key(environ)
+	if err == nil {
+		s.Key, err = keyOf("summary", s.KeyEnv, s.KeyFile, environ)
+	}
 	return err
 }
 
 // check finds settings that do not go together.
 func (s *Summary) check() error {
 	switch {
-	case s.KeyEnv != "" && s.KeyFile != "":
-		return errors.New("summary: want either api_key_env or key_file")
-	case strings.HasPrefix(s.KeyEnv, "DECANT_"):
-		return fmt.Errorf("summary.api_key_env: %s: variables that begin with DECANT_ are settings; give the variable another name", s.KeyEnv)
 	case s.Model != "" && !s.Enabled():
 		return errors.New("summary.model: there is no credential to ask it with; name one in summary.api_key_env or summary.key_file, " +
 			"the server in summary.base_url if it wants none, or set use_client_credential")
@@ -109,30 +107,41 @@ func checkBase(name, s string) error {
 	return nil
 }
 
-// key reads the key. Errors do not quote it.
-func (s *Summary) key(environ []string) (Secret, error) {
+// checkKeySource says what is wrong with the places of a key, in the settings below a name.
+func checkKeySource(name, env, file string) error {
+	switch {
+	case env != "" && file != "":
+		return fmt.Errorf("%s: want either api_key_env or key_file", name)
+	case strings.HasPrefix(env, prefix):
+		return fmt.Errorf("%s.api_key_env: %s: variables that begin with DECANT_ are settings; give the variable another name", name, env)
+	}
+	return nil
+}
+
+// keyOf reads a key from the environment or a file, empty where neither is named. Errors do not quote it.
+func keyOf(name, env, file string, environ []string) (Secret, error) {
 	var key string
 	switch {
-	case s.KeyEnv != "":
+	case env != "":
 		for _, e := range environ {
-			if name, value, _ := strings.Cut(e, "="); name == s.KeyEnv {
+			if n, value, _ := strings.Cut(e, "="); n == env {
 				key = value
 			}
 		}
-	case s.KeyFile != "":
-		data, err := os.ReadFile(s.KeyFile)
+	case file != "":
+		data, err := os.ReadFile(file)
 		if err != nil {
-			return "", fmt.Errorf("summary.key_file: %w", err)
+			return "", fmt.Errorf("%s.key_file: %w", name, err)
 		}
 		key = string(data)
 	default:
 		return "", nil
 	}
 	if key = strings.TrimSpace(key); key == "" || strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		if s.KeyEnv != "" {
-			return "", fmt.Errorf("summary.api_key_env: the environment has no key in %s", s.KeyEnv)
+		if env != "" {
+			return "", fmt.Errorf("%s.api_key_env: the environment has no key in %s", name, env)
 		}
-		return "", fmt.Errorf("summary.key_file: %s holds no key; want it on one line", s.KeyFile)
+		return "", fmt.Errorf("%s.key_file: %s holds no key; want it on one line", name, file)
 	}
 	return Secret(key), nil
 }

@@ -26,7 +26,7 @@ func loadSummary(t *testing.T, file string, environ ...string) (*config.Config, 
 // Without settings there is no model, whatever keys the environment has.
 func TestNoSummaryModelByDefault(t *testing.T) {
 	c, err := loadSummary(t, "", "ANTHROPIC_API_KEY=sk-ant-x", "OPENAI_API_KEY=sk-y")
-	if err != nil || c.Summary.Enabled() || c.Summary.Destination() != "" || c.Summary.Key != "" || len(c.Destinations()) != 1 {
+	if err != nil || c.Summary.Enabled() || c.Summary.Destination() != "" || c.Summary.Key != "" || len(c.Destinations()) != 3 {
 		t.Errorf("%+v, %v", c.Summary, err)
 	}
 }
@@ -75,7 +75,7 @@ func TestSummarySettings(t *testing.T) {
 		if s.Enabled() != tt.enabled || s.Destination() != tt.to || s.Key.Reveal() != tt.key {
 			t.Errorf("%s: enabled %v, to %q, key %q", tt.name, s.Enabled(), s.Destination(), s.Key.Reveal())
 		}
-		if n := len(c.Destinations()); n != 1+min(1, len(tt.to)) {
+		if n := len(c.Destinations()); n != 3+min(1, len(tt.to)) {
 			t.Errorf("%s: %d destinations", tt.name, n)
 		}
 		if out := fmt.Sprintf("%v %+v %#v", c, *c, c.Summary); tt.key != "" && strings.Contains(out, tt.key) {

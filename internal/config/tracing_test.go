@@ -58,7 +58,7 @@ func TestWhereTracesGo(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 			destinations := fmt.Sprint(got.Destinations())
-			if want := strings.TrimSpace("https://api.anthropic.com " + c.want.URL); destinations != "["+want+"]" {
+			if want := strings.TrimSpace("https://api.anthropic.com https://api.openai.com/v1 https://chatgpt.com/backend-api/codex " + c.want.URL); destinations != "["+want+"]" {
 				t.Errorf("destinations %s", destinations)
 			}
 			if s := fmt.Sprintf("%v %+v", got, got.Tracing.Export); strings.Contains(s, "from") {

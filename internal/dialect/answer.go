@@ -23,7 +23,7 @@ type Answer struct {
 	Usage decant.Usage
 	// of other passes, which are billed as well: summaries that the provider wrote, advice that it took
 	Extra   decant.Usage
-	Content []byte // a JSON list of blocks, for Parts.Answer; nil when it was not kept
+	Content []byte // for Parts.Answer, in a form of the dialect's own; nil when it was not kept
 	Stop    string // why the model stopped, in the API's own word
 
 	Broken  bool   // it ended before its end: there is no content

@@ -29,6 +29,10 @@ func ForFormat(format string) API {
 	return Messages
 }
 
+// KeepsThinking reports whether thinking goes and stays with what the model said behind it, and can never be left out
+// alone.
+func (a API) KeepsThinking() bool { return a == Responses }
+
 // Rules are what a view must follow. RulesFor makes them.
 type Rules struct {
 	API       API

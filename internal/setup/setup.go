@@ -4,6 +4,7 @@ package setup
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 
 	"github.com/decantdev/decant/budget"
@@ -82,4 +83,14 @@ func Authorities(c *config.Config) (out [][]byte, err error) {
 		out = append(out, pem)
 	}
 	return out, nil
+}
+
+// Routes returns the rows of a configuration's upstreams.
+func Routes(c *config.Config) (out []gateway.Route) {
+	for _, u := range c.Routes() {
+		if at, err := url.Parse(u.URL); err == nil { // checked by Load
+			out = append(out, gateway.Route{URL: at, Prefix: u.Prefix, Header: u.Header, Model: u.Model, Key: u.Key.Reveal()})
+		}
+	}
+	return out
 }

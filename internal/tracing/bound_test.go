@@ -5,7 +5,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -23,11 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // to is a tracing to a collector, and what it logs.
 func to(t *testing.T, c *otlptest.Collector) (*Tracing, *lines) {
 	log, tr := &lines{}, &http.Transport{}
-	up, err := url.Parse("https://api.anthropic.com")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tracing := New(Options{Endpoint: c.URL, Base: tr, Ratio: 1, Upstream: up, Logger: slog.New(slog.NewTextHandler(log, nil))})
+	tracing := New(Options{Endpoint: c.URL, Base: tr, Ratio: 1, Logger: slog.New(slog.NewTextHandler(log, nil))})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()

@@ -62,7 +62,7 @@ func (q *Request) callName(r *http.Request) string {
 
 // describe says where a call goes, without the path, which may hold anything.
 func (q *Request) describe(s trace.Span, r *http.Request) {
-	host, port := hostOf(q.t.opts.Upstream)
+	host, port := hostOf(r.URL)
 	s.SetAttributes(httpMethod.String(methodOf(r)), serverAddress.String(host), serverPort.Int(port))
 	if q.door.Route != "" {
 		s.SetAttributes(urlTemplate.String(q.door.Route))
@@ -82,7 +82,7 @@ func (q *Request) describe(s trace.Span, r *http.Request) {
 	}
 }
 
-// hostOf returns the host and the port of a base URL.
+// hostOf returns the host and the port of a URL.
 func hostOf(u *url.URL) (host string, port int) {
 	port, err := strconv.Atoi(u.Port())
 	switch {

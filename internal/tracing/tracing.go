@@ -38,9 +38,6 @@ type Options struct {
 	Ratio float64
 	Alone bool
 
-	// Upstream is where requests are sent.
-	Upstream *url.URL
-
 	// Preset is the policy of requests without another one.
 	Preset string
 

@@ -79,10 +79,12 @@ func Read(d dialect.Dialect, body []byte, seed maphash.Seed, was *Memory) (*Prom
 
 // parse parses a request body, from where it differs from the request of a memory; that may be nil.
 func parse(d dialect.Dialect, body []byte, was *Memory) (*wire.Document, error) {
-	if was == nil {
-		return d.Parse(body)
+	if was != nil {
+		if next, ok := was.doc.ParseNext(body); ok {
+			return next, nil
+		}
 	}
-	return was.doc.ParseNext(body)
+	return d.Parse(body)
 }
 
 func (p *Prompt) add(message int, b *decant.Block, role decant.Role) {

@@ -10,6 +10,7 @@ import (
 	"github.com/decantdev/decant/internal/archive"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/legal"
 	"github.com/decantdev/decant/internal/owncalls"
 	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/preset"
@@ -186,6 +187,9 @@ func (in *Input) TakesRules() bool {
 
 // carries reports whether the request can have a summary behind which the model has paused.
 func (in *Input) carries() bool { return in.Model.Threshold && in.TakesRules() }
+
+// KeepsThinking reports whether thinking is left out only with what the model said behind it.
+func (in *Input) KeepsThinking() bool { return legal.ForFormat(in.Prompt.API()).KeepsThinking() }
 
 // Unfit returns what the client asks to be done with thinking that does not fit.
 func (in *Input) Unfit() dialect.Unfit {

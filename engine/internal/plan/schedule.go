@@ -104,7 +104,7 @@ func (s *Schedule) thinning() policy.EarlyPour {
 	t := policy.EarlyPour{Preset: dr.Preset, Counter: dr.Estimator, Transcript: dr.Conv, Pinned: policy.PinsIn(dr.InForce), Cold: s.money.Cold()}
 	t.Made = append(append(t.Made, dr.InForce...), dr.Made...)
 	m := s.early()
-	t.Signed, t.Native = m != byEditing, m == byClearing
+	t.Signed, t.Native = m != byEditing || dr.KeepsThinking(), m == byClearing
 	return t
 }
 

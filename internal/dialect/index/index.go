@@ -7,13 +7,14 @@ import (
 
 	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/internal/dialect/anthropic"
+	"github.com/decantdev/decant/internal/dialect/openai"
 )
 
 // Default is the dialect of requests and conversations that name none.
 var Default dialect.Dialect = anthropic.Dialect{}
 
-// dialects are all that there are. Of several that know a door the first counts.
-var dialects = []dialect.Dialect{Default}
+// dialects are all that there are. Of several that know a door the first counts: a key of OpenAI's makes it theirs.
+var dialects = []dialect.Dialect{openai.Responses{}, openai.Chat{}, Default}
 
 // Find returns the dialect that knows the door of a request, and the door. Where none does it returns Default
 // and a door of the kind dialect.Unknown.

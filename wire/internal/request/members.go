@@ -49,15 +49,15 @@ func (b *Body) Member(src []byte, name string) jsonspan.Span {
 	return jsonspan.Span{}
 }
 
-// Parameters returns the request in src without system, tools and messages: a JSON object in the client's own bytes
-// and order, without the space between them.
+// Parameters returns the request in src without what an API has for system prompt, tools and messages: a JSON object in
+// the client's own bytes and order, without the space between them.
 func (b *Body) Parameters(src []byte) []byte {
 	out := []byte{'{'}
 	for _, m := range b.request(src) {
 		sc := jsonspan.Scan(src, m.name)
 		name := string(sc.Name())
 		switch name {
-		case "system", "tools", "messages":
+		case "system", "tools", "messages", "instructions", "input":
 			continue
 		}
 		if len(out) > 1 {

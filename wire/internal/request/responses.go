@@ -195,11 +195,16 @@ func (p *responsesParser) message(it *responseItem) error {
 	return nil
 }
 
-// content adds the content of an item to the message under construction.
+// content adds the content of an item to the message under construction. An item in which the model says one text is that
+// block as a whole: its id, its phase and whatever else it has stay with the text.
 func (p *responsesParser) content(it *responseItem) {
 	at, n := p.own(it), p.Size()
-	for _, e := range p.parts(it.content) {
+	parts := p.parts(it.content)
+	for _, e := range parts {
 		e.at.Item = at
+		if len(parts) == 1 && e.block.Kind == decant.KindText && p.Current().Role == decant.RoleAssistant {
+			e.at.Span, e.at.Kind = it.span, source.WholeItem
+		}
 		p.Add(e.block, e.at)
 	}
 	if p.Size() == n {

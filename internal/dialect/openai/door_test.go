@@ -1,4 +1,4 @@
-package index_test
+package openai_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/internal/dialect"
-	"github.com/decantdev/decant/internal/dialect/index"
+	"github.com/decantdev/decant/internal/dialect/openai"
 )
 
 func TestDoor(t *testing.T) {
@@ -30,7 +30,7 @@ func TestDoor(t *testing.T) {
 		r := &http.Request{
 			Method: http.MethodPost, URL: &url.URL{Path: c.path}, Header: http.Header{"Authorization": {c.key}},
 		}
-		if got := (index.OpenAI{}).Door(r).Kind == dialect.Unmanaged; got != c.known {
+		if got := (openai.Chat{}).Door(r).Kind != dialect.Unknown; got != c.known {
 			t.Errorf("%s with %q is of OpenAI's API: %t, want %t", c.path, c.key, got, c.known)
 		}
 	}
@@ -46,7 +46,7 @@ func TestRefuse(t *testing.T) {
 				Param, Code   *string
 			}
 		}
-		src := index.OpenAI{}.Refuse(why, message)
+		src := openai.Chat{}.Refuse(why, message)
 		if err := json.Unmarshal(src, &body); err != nil || body.Error.Message != message || body.Error.Type == "" {
 			t.Errorf("cause %d: %s, %v", why, src, err)
 		}
