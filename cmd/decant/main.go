@@ -30,7 +30,7 @@ type commands struct {
 	Key        keyCmd          `cmd:"" group:"Gateway" help:"Create, list and revoke the keys of tenants."`
 	Report     reportCmd       `cmd:"" group:"Gateway" help:"Show what was kept, left out, spent and saved, by day, model and project." example:"decant report --since 7d"`
 	Audit      auditCmd        `cmd:"" group:"Gateway" help:"List the commands that changed the database." example:"decant audit --since 30d"`
-	Sandbox    sandboxCmd      `cmd:"" group:"Gateway" help:"Run a strict local stand-in for the Messages API." example:"decant sandbox --listen 127.0.0.1:4142"`
+	Sandbox    sandboxCmd      `cmd:"" group:"Gateway" help:"Run a strict local stand-in for the Messages API and OpenAI's APIs." example:"decant sandbox --listen 127.0.0.1:4142"`
 	Sessions   sessionsCmd     `cmd:"" group:"Stored conversations" help:"List stored conversations." example:"decant sessions --since 7d"`
 	Show       showCmd         `cmd:"" group:"Stored conversations" help:"Print a message, an original, a checkpoint, or an overview of a conversation." example:"decant show last m12"`
 	Search     searchCmd       `cmd:"" group:"Stored conversations" help:"Search the text of all stored conversations." example:"decant search cache markers"`

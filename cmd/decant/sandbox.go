@@ -48,7 +48,10 @@ func (c *sandboxCmd) Run(s *process.Process) error {
 		return exit.Usage(fmt.Errorf("--misbehave: there is no %q: use one of %q", how, sandbox.Misbehaviors()))
 	}
 	return sandbox.ListenAndServe(ctx, c.Listen, o, func(a net.Addr) {
-		fmt.Fprintf(s.Out, "A stand-in for the Messages API listens on http://%s. Any key will do; nothing leaves this machine.\n", a)
+		fmt.Fprintf(s.Out, "A stand-in for Anthropic's and OpenAI's APIs listens on http://%[1]s. Any key will do; nothing leaves this machine.\n"+
+			"  Messages API:                 ANTHROPIC_BASE_URL=http://%[1]s\n"+
+			"  Responses, Chat Completions:  OPENAI_BASE_URL=http://%[1]s/v1\n"+
+			"  Codex:                        codex -c 'openai_base_url=\"http://%[1]s/v1\"'\n", a)
 	})
 }
 

@@ -159,21 +159,15 @@ func (e *apiError) chatStatus() int {
 	return e.status
 }
 
-// openAI returns the type and the code of a refusal as OpenAI's APIs name them.
-func (e *apiError) openAI() (kind, code string) {
-	kind, code = kindInvalid, e.code
+// chatBody returns a refusal in the form of OpenAI's APIs, for Chat Completions also as an event of a stream.
+func (e *apiError) chatBody() []byte {
+	kind, code := kindInvalid, e.code
 	switch {
 	case e.status == http.StatusTooManyRequests:
 		kind, code = "requests", "rate_limit_exceeded"
 	case e.status >= http.StatusInternalServerError:
 		kind, code = "server_error", "server_error"
 	}
-	return kind, code
-}
-
-// chatBody returns a refusal in the form of OpenAI's APIs, for Chat Completions also as an event of a stream.
-func (e *apiError) chatBody() []byte {
-	kind, code := e.openAI()
 	return marshal(object{"error", object{"message", e.message, "type", kind, "param", orNull(e.param), "code", orNull(code)}})
 }
 

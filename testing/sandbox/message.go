@@ -269,8 +269,9 @@ func (x *exchange) stream(fs []frame, f Fault) {
 			over := apiError{status: statusOverloaded, kind: kindOverloaded, message: "Overloaded"}
 			switch {
 			case fs[0].name == "response.created":
-				_, code := over.openAI()
-				out.Event("error", marshal(object{"type", "error", "code", code, "message", over.message, "param", nil, "sequence_number", i}))
+				out.Event("error", marshal(object{
+					"type", "error", "code", "server_is_overloaded", "message", over.message, "param", nil, "sequence_number", i,
+				}))
 			case x.openAI:
 				out.Event("", over.chatBody())
 			default:

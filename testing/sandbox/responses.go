@@ -161,10 +161,10 @@ func (x *exchange) lookUp(q *input) hit {
 	}
 	r := &request{body: q.body, model: q.model, unmarked: life, skip: itemCanon.skip}
 	found := x.s.cache.look(x.account+"\x00"+q.body.str("prompt_cache_key")+q.settings(), r, ps, x.entry.Time)
+	found.usage = charged(q.model, found.usage)
 	if options.str("mode") == "explicit" && !strings.Contains(string(q.body.raw), `"prompt_cache_breakpoint"`) {
 		found = hit{usage: decant.Usage{Input: found.usage.Prompt()}, start: x.entry.Time}
 	}
-	found.usage = charged(q.model, found.usage)
 	found.usage.Input += own
 	return found
 }

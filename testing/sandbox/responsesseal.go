@@ -49,16 +49,15 @@ func (s *Server) disclose(sealed string, kind byte) ([]byte, bool) {
 // sealThought seals reasoning with what it is bound to.
 func (s *Server) sealThought(account string, q *input, text string) string {
 	made := seal{model: short(q.model.ID), bound: since(q.model.ID, 6, 2), system: short(account), tools: short(q.body.str("safety_identifier"))}
-	made.before = [16]byte(q.chain.before[:16])
+	made.before, made.last = [16]byte(q.chain.before[:16]), q.settled()
 	return s.enclose(slices.Concat([]byte{sealReasoning}, made.bytes(), []byte(text)))
 }
 
-// sealSummary seals a summary of all that is shown, and what stays valid behind it.
+// sealSummary seals a summary of all that is shown, and behind what reasoning stays valid: last what it stands for.
 func (s *Server) sealSummary(q *input, text string) string {
 	hashes := append(slices.Clone(q.chain.earlier), q.chain.before)
 	hashes = hashes[max(0, len(hashes)-maxClosed):]
-	cover := q.covers[len(q.covers)-1]
-	b := append([]byte{sealCompaction, byte(len(hashes))}, cover[:]...)
+	b := []byte{sealCompaction, byte(len(hashes))}
 	for _, h := range hashes {
 		b = append(b, h[:]...)
 	}
@@ -66,17 +65,22 @@ func (s *Server) sealSummary(q *input, text string) string {
 }
 
 // unsealSummary returns what a compaction says.
-func (s *Server) unsealSummary(sealed string) (text string, cover prefix, earlier [][sha256.Size]byte, ok bool) {
+func (s *Server) unsealSummary(sealed string) (text string, hashes [][sha256.Size]byte, ok bool) {
 	b, ok := s.disclose(sealed, sealCompaction)
-	if !ok || len(b) < 2+sha256.Size*(1+int(b[1])) {
-		return "", prefix{}, nil, false
+	if !ok || len(b) < 2+sha256.Size || len(b) < 2+sha256.Size*int(b[1]) {
+		return "", nil, false
 	}
 	n := int(b[1])
-	cover = prefix(b[2:])
-	for b = b[2+sha256.Size:]; n > 0; n-- {
-		earlier, b = append(earlier, [sha256.Size]byte(b)), b[sha256.Size:]
+	for b = b[2:]; n > 0; n-- {
+		hashes, b = append(hashes, [sha256.Size]byte(b)), b[sha256.Size:]
 	}
-	return string(b), cover, earlier, true
+	return string(b), hashes, true
+}
+
+// settled returns what stands for the parameters that reasoning is bound to.
+func (q *input) settled() [16]byte {
+	h := mix(sha256.Sum256([]byte(q.settings())), blocksOf(q.body.get("tools").list()))
+	return [16]byte(h[:16])
 }
 
 // Items are the same to the server when what the model reads of them is.
@@ -106,14 +110,14 @@ func (s *Server) unveil(account string, q *input) *apiError {
 				continue
 			}
 		case "compaction":
-			text, cover, earlier, ok := s.unsealSummary(n.str("encrypted_content"))
+			text, hashes, ok := s.unsealSummary(n.str("encrypted_content"))
 			if !ok {
 				return unverified(n)
 			}
-			q.hide(cover)
+			q.hide(hashes[len(hashes)-1])
 			it.text = text
 			q.show(it)
-			q.chain.earlier = earlier
+			q.chain.earlier = hashes
 			continue
 		case "additional_tools", "tool_search_output":
 			q.addTools(n.get("tools").list(), "")
@@ -126,15 +130,14 @@ func (s *Server) unveil(account string, q *input) *apiError {
 // begin forgets what is shown.
 func (q *input) begin() {
 	q.chain = &chain{canon: itemCanon}
-	q.chain.before = mix(sha256.Sum256([]byte(q.settings())), blocksOf(q.body.get("tools").list()))
 	q.shown, q.covers = nil, []prefix{{}}
 }
 
 // hide leaves out the items that a compaction stands for, where they are sent once more. What the client has put
 // between them and the compaction is live.
-func (q *input) hide(cover prefix) {
+func (q *input) hide(of prefix) {
 	for k, c := range slices.Backward(q.covers) {
-		if k > 0 && c == cover {
+		if k > 0 && c == of {
 			live := q.shown[k:]
 			q.begin()
 			for _, it := range live {
@@ -155,13 +158,10 @@ func blocksOf(ns []*node) (out []byte) {
 
 // show goes on over an item that the model reads.
 func (q *input) show(it shownItem) {
-	q.shown = append(q.shown, it)
-	cover := q.covers[len(q.covers)-1]
-	if it.kindOf() != "reasoning" {
+	if q.shown = append(q.shown, it); it.kindOf() != "reasoning" {
 		q.chain.pass(it.str("role"), it.node)
-		cover = mix(cover, q.chain.buf)
 	}
-	q.covers = append(q.covers, cover)
+	q.covers = append(q.covers, q.chain.before)
 }
 
 // unveilThought decides about one item of reasoning: it is read, taken out for a reason, or refused.
@@ -187,7 +187,7 @@ func (s *Server) unveilThought(account string, q *input, it *shownItem, earlierT
 		return "end_user_mismatch", nil
 	case made.model != short(q.model.ID):
 		return "model_mismatch", nil
-	case !q.chain.follows(made.before):
+	case !q.chain.follows(made.before), made.last != q.settled():
 		return "prefix_mismatch", nil
 	}
 	return "", nil
