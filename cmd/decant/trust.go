@@ -18,7 +18,7 @@ import (
 )
 
 type trustCmd struct {
-	Path string `arg:"" optional:"" default:"." help:"Folder with .decant/triage.yaml or .mcp.json, or one such file (${default})."`
+	Path string `arg:"" optional:"" default:"." help:"Folder with .decant/triage.yaml, .decant/config.yaml or .mcp.json, or one such file (${default})."`
 
 	Hash string `placeholder:"HEX" help:"Approve only if they have this hash, which a first run prints: for cron, systemd and CI."`
 }
@@ -26,8 +26,8 @@ type trustCmd struct {
 // Help says what the flags have no room for.
 func (c *trustCmd) Help() string {
 	return `.decant/triage.yaml and .mcp.json name programs to run, addresses to contact and files to read, all with your rights.
-Whoever wrote the repository may have written them. So decant triage and decant chat use them only after you approve
-them. Read them first.
+.decant/config.yaml chooses the model of decant chat, and so what it costs. Whoever wrote the repository may have written
+them. So decant triage and decant chat use them only after you approve them. Read them first.
 
 Approvals are stored in $XDG_CONFIG_HOME/decant/trusted (~/.config/decant/trusted). A changed file needs approval again.`
 }

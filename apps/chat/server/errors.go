@@ -9,6 +9,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/internal/front"
+	"github.com/decantdev/decant/internal/hold"
 	"github.com/decantdev/decant/store"
 )
 
@@ -51,6 +52,7 @@ var statuses = []struct {
 	{decant.ErrNothing, http.StatusConflict, "nothing"},
 	{decant.ErrStale, http.StatusConflict, "stale"},
 	{store.ErrConflict, http.StatusConflict, "conflict"},
+	{hold.ErrFull, http.StatusServiceUnavailable, "overloaded"},
 	{store.ErrFull, http.StatusInsufficientStorage, "full"},
 }
 
@@ -74,6 +76,9 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	for _, c := range statuses {
 		if errors.Is(err, c.err) {
+			if c.status == http.StatusServiceUnavailable {
+				w.Header().Set("Retry-After", "5")
+			}
 			write(w, c.status, errorBody(c.kind, err.Error()))
 			return
 		}
@@ -110,6 +115,9 @@ func unread(err, wrong error) error {
 	}
 	if e, ok := errors.AsType[*front.BodyError](err); ok {
 		return e
+	}
+	if errors.Is(err, hold.ErrFull) {
+		return err
 	}
 	return wrong
 }
