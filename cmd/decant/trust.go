@@ -14,6 +14,7 @@ import (
 	"github.com/decantdev/decant/apps/triage"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
+	"github.com/decantdev/decant/internal/project"
 	"github.com/decantdev/decant/internal/trust"
 )
 
@@ -61,8 +62,8 @@ func (c *trustCmd) Run(s *process.Process) error {
 	return nil
 }
 
-// trustable returns the files that a yes to a folder is for: its settings of triage, and the MCP servers of its project
-// and of these settings.
+// trustable returns the files that a yes to a folder is for: its settings of triage, the MCP servers of its project
+// and of these settings, and the settings of decant chat that cost something.
 func trustable(s *process.Process, name string) (out []*trust.File, err error) {
 	path := s.Path(name)
 	settings, servers := filepath.Join(path, triageSettings), filepath.Join(cmp.Or(trust.Repository(path), path), chatcmd.MCPFile)
@@ -91,8 +92,14 @@ func trustable(s *process.Process, name string) (out []*trust.File, err error) {
 			}
 		}
 	}
+	if settings != servers {
+		keep := func(f *trust.File) error { out = append(out, f); return nil }
+		if _, err := project.Load(project.Options{Dir: path, Trusted: keep}); err != nil {
+			return nil, exit.Input(err)
+		}
+	}
 	if len(out) == 0 {
-		return nil, exit.Input(fmt.Errorf("%s: found neither %s nor %s", name, triageSettings, chatcmd.MCPFile))
+		return nil, exit.Input(fmt.Errorf("%s: found nothing to trust: no %s, no %s, and no model or policy in .decant/config.yaml", name, triageSettings, chatcmd.MCPFile))
 	}
 	return out, nil
 }

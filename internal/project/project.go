@@ -23,8 +23,7 @@ type Options struct {
 	Dir  string // where the agent works, somewhere in the project
 	Home string // the user's own folder, such as ~/.config/decant; empty: none
 
-	// Trusted returns why what a file of the project says does not count where it decides which model is asked, or
-	// what it is sent; nil where it does. No function means that it does not.
+	// Trusted returns why what a file of the project says does not count where it chooses the model or the policy; nil where it does. No function means that it does not.
 	Trusted func(*trust.File) error
 }
 

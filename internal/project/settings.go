@@ -36,7 +36,8 @@ type Settings struct {
 const settingsFile = ".decant/config.yaml"
 
 // settle merges the settings of the user and of the project. The project's win, except that the lower
-// spending limit counts, that only the user can allow calls, and that a yes of the user is needed to what costs.
+// spending limit counts, that only the user can allow calls, and that a yes of the user is needed to the model and the
+// policy, which decide the price.
 func (p *Project) settle(own, theirs tree, trusted func(*trust.File) error) error {
 	user, err := settingsIn(own, "config.yaml")
 	if err != nil {
@@ -52,10 +53,10 @@ func (p *Project) settle(own, theirs tree, trusted func(*trust.File) error) erro
 	if project.Preset, err = presetOf(theirs, project.Preset); err != nil {
 		return fmt.Errorf("%s: preset: %w", theirs.path(settingsFile), err)
 	}
-	if costs := project.costs(); len(costs) > 0 {
+	if project.Model != "" || project.Preset != "" {
 		if err := theirs.approved(trusted, &project); err != nil {
-			p.warn("%s of .decant/config.yaml left out: %v", strings.Join(costs, ", "), err)
-			project.Model, project.Preset, project.Threshold, project.Tail, project.Compaction = "", "", nil, nil, nil
+			p.warn("model and preset of the project are left out: %v", err)
+			project.Model, project.Preset = "", ""
 		}
 	}
 	p.Settings = Settings{
@@ -67,23 +68,7 @@ func (p *Project) settle(own, theirs tree, trusted func(*trust.File) error) erro
 	return nil
 }
 
-// costs returns the keys that decide which model is asked, or what it is sent.
-func (s *Settings) costs() (keys []string) {
-	for _, k := range []struct {
-		key string
-		set bool
-	}{
-		{"model", s.Model != ""}, {"preset", s.Preset != ""}, {"CompactionThresholdTokens", s.Threshold != nil},
-		{"ProtectedTailMessages", s.Tail != nil}, {"CompactionEnabled", s.Compaction != nil},
-	} {
-		if k.set {
-			keys = append(keys, k.key)
-		}
-	}
-	return keys
-}
-
-// approved returns why the settings of a project do not count, nil if the user trusts the files that they stand in.
+// approved returns why model and preset of a project do not count, nil if the user trusts the files that they stand in.
 func (t tree) approved(trusted func(*trust.File) error, s *Settings) error {
 	names := []string{t.path(settingsFile)}
 	if filepath.IsAbs(s.Preset) {

@@ -109,7 +109,7 @@ func (c *Command) project(s *process.Process) (*project.Project, error) {
 		return nil, err
 	}
 	p, err := project.Load(project.Options{Dir: s.Path("."), Home: home, Trusted: func(f *trust.File) error {
-		return trust.Ask(s, f, trust.Own(s, f.Name), f.Name)
+		return trust.Ask(s, f, trust.Own(s, f.Name), ".")
 	}})
 	if err != nil {
 		return nil, err

@@ -201,7 +201,7 @@ func (rm *room) told(run *running, e *agent.Event, err error) {
 	if o := e.Outcome; o != nil {
 		out.Outcome = &outcome{Stop: o.Stop, Text: o.Text, Forced: o.Forced, Spent: spentOf(o.Spent)}
 		if err != nil && o.Stop != agent.StopCancelled {
-			out.Outcome.Error = err.Error()
+			out.Outcome.Error = rm.rooms.opts.told(err)
 		}
 		if over, ok := errors.AsType[*budget.Error](err); ok {
 			run.limit = over
