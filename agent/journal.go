@@ -74,6 +74,7 @@ type Summary struct {
 	Waiting bool              `json:"waiting,omitzero"` // calls wait to be allowed
 	Running bool              `json:"running,omitzero"` // a run has begun and not ended, here or elsewhere, or was interrupted
 	Root    string            `json:"root"`             // see Session.Root
+	Bytes   int64             `json:"bytes,omitzero"`   // of its messages
 	Labels  map[string]string `json:"labels,omitzero"`  // see Session.SetLabels
 	Spent   Spent             `json:"spent,omitzero"`   // by all runs
 	Created time.Time         `json:"-"`
@@ -87,6 +88,7 @@ const titleRunes = 80
 func (s *Session) head(st *state) *Summary {
 	h := &Summary{Title: st.title, Project: s.agent.opts.Project, Model: s.agent.opts.Model, Waiting: st.round.waits(), Running: st.running, Root: st.root, Labels: st.labels, Spent: st.total}
 	for _, m := range st.history {
+		h.Bytes += int64(len(m))
 		text, ok := s.agent.turnOf(m)
 		if !ok {
 			continue

@@ -21,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -125,10 +126,8 @@ type Gateway struct {
 	proxy    *httputil.ReverseProxy
 	metrics  *metrics
 	exporter http.Handler
-	draining atomic.Bool
-	cut      atomic.Bool  // requests that were still open have been cut
+	service  front.Service
 	warned   atomic.Int64 // when the log last warned of a request that has nowhere to go, in nanoseconds
-	open     open
 }
 
 var _ http.Handler = (*Gateway)(nil)
@@ -143,6 +142,7 @@ func New(o Options) (*Gateway, error) {
 	}
 	g := &Gateway{opts: o, hosts: hosts{o.Local || len(o.Hosts) > 0, o.Hosts}}
 	g.engine.Store(o.Engine)
+	g.service.Ready = o.Ready
 	var err error
 	if g.metrics, err = newMetrics(o.Metrics, &g.engine, o.Version, o.Commit); err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
@@ -170,9 +170,6 @@ func (o *Options) setDefaults() (err error) {
 	}
 	if o.Metrics == nil {
 		o.Metrics = prometheus.NewRegistry()
-	}
-	if o.Ready == nil {
-		o.Ready = func(context.Context) error { return nil }
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -204,45 +201,27 @@ func (g *Gateway) Use(e *engine.Engine) {
 // ServeHTTP answers one request.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = front.Timed(w, r, g.opts.BodyTimeout)
-	switch r.URL.Path {
-	case "/healthz":
-		answer(w, http.StatusOK, "ok\n")
-	case "/readyz":
-		g.ready(w, r)
-	case "/metrics":
-		if no := g.hosts.strange(r); no != nil {
-			no.answer(w, index.Default)
-			return
-		}
-		g.show(w, r)
-	default:
+	switch no := g.hosts.strange(r); {
+	case g.service.Health(w, r):
+	case r.URL.Path != "/metrics":
 		g.forward(w, r)
+	case no != nil:
+		no.answer(w, index.Default)
+	default:
+		g.show(w, r)
 	}
 }
 
-func (g *Gateway) ready(w http.ResponseWriter, r *http.Request) {
-	if g.draining.Load() {
-		answer(w, http.StatusServiceUnavailable, "draining\n")
-		return
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
-	defer cancel()
-	if err := g.opts.Ready(ctx); err != nil {
-		answer(w, http.StatusServiceUnavailable, "not ready: "+err.Error()+"\n")
-		return
-	}
-	answer(w, http.StatusOK, "ready\n")
-}
-
-func answer(w http.ResponseWriter, status int, text string) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.WriteHeader(status)
-	w.Write([]byte(text)) // a client that has left needs no answer
+// Serve answers requests on a listener until the context ends. Then it accepts no more and waits for
+// requests under way, streams included, for at most drain. It cuts what is still open after that, and waits
+// two more seconds for it to end. It returns nil when everything was answered.
+func (g *Gateway) Serve(ctx context.Context, l net.Listener, drain time.Duration) error {
+	return g.service.Serve(ctx, l, g, g.opts.Logger, drain)
 }
 
 // forward sends a request on and its answer back.
 func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
-	defer g.open.enter()()
+	defer g.service.Enter()()
 	v := &visit{id: requestID(), begin: g.opts.Now(), client: r}
 	v.body, _ = r.Body.(*front.Body)
 	v.api, v.door = index.Find(r)

@@ -44,7 +44,10 @@ func bears(r *http.Request, token string) bool {
 func (g *Gateway) Operations() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", g.export)
-	mux.HandleFunc("GET /readyz", g.ready)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok\n") })
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if !g.service.Health(w, r) {
+			http.NotFound(w, r)
+		}
+	})
 	return mux
 }

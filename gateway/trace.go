@@ -19,7 +19,7 @@ func watcherOf(r *http.Request) transport.Watcher {
 func (g *Gateway) end(v *visit, r *http.Request) tracing.End {
 	e := tracing.End{
 		Status: v.status, Received: v.received, Answered: v.in, Whole: v.whole, Left: !v.whole && r.Context().Err() != nil,
-		Cut: !v.whole && g.cut.Load(), Refused: v.refused != "", Failed: v.failure != nil,
+		Cut: !v.whole && g.service.Cut(), Refused: v.refused != "", Failed: v.failure != nil,
 		Tenant: v.tenant, Preset: v.preset, Usage: v.usage,
 	}
 	if v.status == statusLeft { // the client got no status

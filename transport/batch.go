@@ -12,16 +12,17 @@ import (
 
 	"github.com/decantdev/decant/internal/batch"
 	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/hold"
 )
 
 // batch sends a batch on, as it came, for which a budget has room.
 func (x *exchange) batch() (*http.Response, error) {
 	r := x.in
 	var err error
-	if x.share.tenant, err = x.t.opts.Tenant(r); err != nil {
+	if x.share.Tenant, err = x.t.opts.Tenant(r); err != nil {
 		return refuseUnread(x.dialect, r, http.StatusUnauthorized, dialect.Unauthenticated, err.Error()), nil
 	}
-	if err := x.read(); errors.Is(err, errFull) {
+	if err := x.read(); errors.Is(err, hold.ErrFull) {
 		return x.refuseFull(), nil
 	} else if err != nil {
 		return nil, err
@@ -29,7 +30,7 @@ func (x *exchange) batch() (*http.Response, error) {
 	if x.large || x.foreign != nil {
 		return x.refuseUnpacked(), nil
 	}
-	x.share.add(int64(len(x.body)))  // the requests are taken apart
+	x.share.Add(int64(len(x.body)))  // the requests are taken apart
 	d := x.dialect.(dialect.Batcher) // it has the door
 	items, err := d.BatchItems(x.body)
 	if err != nil {
@@ -37,7 +38,7 @@ func (x *exchange) batch() (*http.Response, error) {
 			"decant: a budget applies, and the body cannot be read as a batch: "+err.Error()), nil
 	}
 	b, err := x.engine.Batches().Prepare(r.Context(), &batch.Request{
-		Dialect: x.dialect, Tenant: x.share.tenant, Budgets: x.t.opts.Budgets(r), Betas: x.betas(), Items: items,
+		Dialect: x.dialect, Tenant: x.share.Tenant, Budgets: x.t.opts.Budgets(r), Betas: x.betas(), Items: items,
 	})
 	if err != nil {
 		return x.refusal(err), nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/decantdev/decant/internal/batch"
 	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/hold"
 )
 
 // follow sends a request on that looks at a batch. When the batch is booked and the answer says what it came to, that
@@ -29,7 +30,7 @@ func (t *Transport) follow(r *http.Request, d dialect.Dialect, door dialect.Door
 		return res, err
 	}
 	batches := d.(dialect.Batcher) // it has the door
-	read := &lines{share: share{room: t.room, tenant: tenant}, most: maxStatus, each: batches.BatchUnused}
+	read := &lines{share: t.space.Share(tenant), most: maxStatus, each: batches.BatchUnused}
 	if door.Kind == dialect.BatchResults {
 		read.most, read.split, read.each = maxResult, true, func(line []byte) bool { return addResult(s, batches, line) }
 	}
@@ -77,14 +78,14 @@ func (f *followed) Read(p []byte) (int, error) {
 
 // Close ends the answer. One that the client has not read to its end settles nothing.
 func (f *followed) Close() error {
-	f.lines.share.release()
+	f.lines.share.Release()
 	return f.body.Close()
 }
 
 // lines calls each for every line of what is written to it, until one is too long or not understood; without split for
 // all of it as one.
 type lines struct {
-	share  share
+	share  *hold.Share
 	split  bool
 	most   int
 	each   func(line []byte) bool
@@ -110,7 +111,7 @@ func (l *lines) write(p []byte) {
 // add adds to the line.
 func (l *lines) add(text []byte) {
 	if n := len(l.buf) + len(text); n > cap(l.buf) {
-		if n > l.most || !l.share.take(int64(2*n-cap(l.buf))) {
+		if n > l.most || !l.share.Take(int64(2*n-cap(l.buf))) {
 			l.failed = true
 			return
 		}

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+
+	"github.com/decantdev/decant/internal/hold"
 )
 
 // errLarge means that a body is too large to be managed.
@@ -18,17 +20,17 @@ var errLarge = errors.New("body is too large to be managed")
 const firstRoom = 64 << 10
 
 // fill reads the rest of a body of which b has been read already. length is the announced length, negative if
-// there was none. It returns errLarge and what was read if the body has more than limit bytes, and errFull if the
+// there was none. It returns errLarge and what was read if the body has more than limit bytes, and hold.ErrFull if the
 // share's room is used up.
-func fill(b []byte, r io.Reader, length, limit int64, s *share) ([]byte, error) {
+func fill(b []byte, r io.Reader, length, limit int64, s *hold.Share) ([]byte, error) {
 	for {
 		if int64(len(b)) > limit {
 			return b, errLarge
 		}
 		if len(b) == cap(b) {
 			next := nextRoom(int64(len(b)), length, limit)
-			if !s.take(next - int64(len(b))) {
-				return nil, errFull
+			if !s.Take(next - int64(len(b))) {
+				return nil, hold.ErrFull
 			}
 			b = widened(b, int(next))
 		}
@@ -81,14 +83,19 @@ func nextRoom(n, length, limit int64) int64 {
 	return min(2*n, limit+1)
 }
 
-// read takes the request's body. It returns errFull when there is no room for it.
+// read takes the request's body. It returns hold.ErrFull when there is no room for it.
 func (x *exchange) read() (err error) {
 	in, most := x.in, x.t.opts.MaxBody
 	if in.ContentLength > most {
 		x.large = true
 		return nil
 	}
-	x.sent, err = fill(nil, in.Body, in.ContentLength, most, &x.share)
+	if in.ContentLength > hold.Bulky { // of smaller bodies only what arrives takes room
+		if err := x.share.Wait(in.Context(), in.ContentLength+1); err != nil {
+			return err
+		}
+	}
+	x.sent, err = fill(nil, in.Body, in.ContentLength, most, x.share)
 	if x.large = errors.Is(err, errLarge); x.large {
 		return nil
 	}
@@ -96,7 +103,7 @@ func (x *exchange) read() (err error) {
 		return fmt.Errorf("read request: %w", err)
 	}
 	x.body, err = x.unpack(x.sent, in.Header.Get("Content-Encoding"))
-	if err != nil && !errors.Is(err, errFull) {
+	if err != nil && !errors.Is(err, hold.ErrFull) {
 		x.body, x.foreign, err = x.sent, err, nil // let the provider reject it
 	}
 	return err

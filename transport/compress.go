@@ -52,7 +52,7 @@ func (x *exchange) unpack(body []byte, encoding string) ([]byte, error) {
 // unpacked more than they allow.
 func (x *exchange) unpackAll(r io.Reader, packed int64) ([]byte, error) {
 	limit := min(x.t.opts.MaxBody, max(smallBody, packed*mostRatio))
-	out, err := fill(nil, r, -1, min(limit, largeBody), &x.share)
+	out, err := fill(nil, r, -1, min(limit, largeBody), x.share)
 	if errors.Is(err, errLarge) && limit > largeBody {
 		out, err = x.unpackLarge(out, r, limit)
 	}
@@ -66,13 +66,10 @@ func (x *exchange) unpackAll(r io.Reader, packed int64) ([]byte, error) {
 }
 
 // unpackLarge continues to unpack a body that has turned out to be large, once no other one is being unpacked.
-func (x *exchange) unpackLarge(begun []byte, r io.Reader, limit int64) ([]byte, error) {
-	one := x.t.room.one
-	select {
-	case one <- struct{}{}:
-	case <-x.in.Context().Done():
-		return nil, x.in.Context().Err()
-	}
-	defer func() { <-one }()
-	return fill(begun, r, -1, limit, &x.share)
+func (x *exchange) unpackLarge(begun []byte, r io.Reader, limit int64) (out []byte, err error) {
+	err = x.t.space.Alone(x.in.Context(), func() error {
+		out, err = fill(begun, r, -1, limit, x.share)
+		return err
+	})
+	return out, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/hold"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/internal/sse"
 )
@@ -24,7 +25,7 @@ type exchange struct {
 	dialect dialect.Dialect
 	door    dialect.Door
 	watcher Watcher // may be nil
-	share   share
+	share   *hold.Share
 	sent    []byte // the body as the client sent it; of a large one what was read of it
 	body    []byte // the same, without compression
 	large   bool   // it is too large to be managed
@@ -38,11 +39,11 @@ func (x *exchange) roundTrip() (*http.Response, error) {
 	if err != nil {
 		return refuseUnread(x.dialect, r, http.StatusUnauthorized, dialect.Unauthenticated, err.Error()), nil
 	}
-	x.share.tenant = tenant
+	x.share.Tenant = tenant
 	_, end := x.step(Reading)
 	err = x.read()
 	end()
-	if errors.Is(err, errFull) {
+	if errors.Is(err, hold.ErrFull) {
 		return x.refuseFull(), nil
 	} else if err != nil {
 		return nil, err
@@ -56,8 +57,8 @@ func (x *exchange) roundTrip() (*http.Response, error) {
 		return x.refuse(http.StatusBadRequest, dialect.Invalid, "decant: "+err.Error()), nil
 	}
 	req.Tenant, req.Budgets = tenant, x.t.opts.Budgets(r)
-	room := x.t.room.planning(x.body)
-	if !x.share.take(room) {
+	room := planning(x.body, x.t.space.Limit())
+	if !x.share.Take(room) {
 		return x.refuseFull(), nil
 	}
 	ctx, end := x.step(Preparing)
@@ -67,7 +68,7 @@ func (x *exchange) roundTrip() (*http.Response, error) {
 		return x.refusal(err), nil
 	}
 	x.prepared(p)
-	x.share.add(p.Footprint() - room)
+	x.share.Add(p.Footprint() - room)
 	return x.forward(p)
 }
 
@@ -144,7 +145,7 @@ func namesIn(h http.Header, header string) (out []string) {
 func (x *exchange) forward(p *engine.Prepared) (*http.Response, error) {
 	for {
 		if !same(p.Body, x.body) {
-			x.share.add(int64(len(p.Body)))
+			x.share.Add(int64(len(p.Body)))
 		}
 		res, err := x.t.send(x.request(p.Body, p.Betas))
 		if err != nil {
@@ -300,26 +301,26 @@ func (x *exchange) watch(res *http.Response, p *engine.Prepared) {
 		done(engine.Response{Status: res.StatusCode})
 		return
 	}
-	res.Body = newTee(res, x.dialect, &x.share, done)
+	res.Body = newTee(res, x.dialect, x.share, done)
 }
 
 // hold keeps the exchange's share until the client has done with the answer.
 func (x *exchange) hold(res *http.Response) {
 	if res.StatusCode == http.StatusSwitchingProtocols { // its body is a connection, and must stay one
-		x.share.release()
+		x.share.Release()
 		return
 	}
-	res.Body = &holding{res.Body, &x.share}
+	res.Body = &holding{res.Body, x.share}
 }
 
 // holding is a body with which a share is released.
 type holding struct {
 	io.ReadCloser
-	share *share
+	share *hold.Share
 }
 
 // Close closes the body.
 func (h *holding) Close() error {
-	defer h.share.release()
+	defer h.share.Release()
 	return h.ReadCloser.Close()
 }

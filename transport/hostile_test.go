@@ -152,6 +152,7 @@ func TestARequestForWhichThereIsNoRoom(t *testing.T) {
 func testNoRoom(t *testing.T, w *world, large, body string) {
 	b := &base{}
 	rt := New(w.engine, Options{Base: b, Memory: 1 << 20})
+	rt.space.Patience = 0
 	ask := func(session, body string) *http.Response {
 		r, err := http.NewRequestWithContext(t.Context(), "POST", "http://api.test/v1/messages", strings.NewReader(body))
 		if err != nil {

@@ -1,8 +1,10 @@
 package transport
 
+import "github.com/decantdev/decant/internal/hold"
+
 // A keep counts the bytes of an answer that are kept in memory, until there are too many.
 type keep struct {
-	share *share
+	share *hold.Share
 	bytes int
 	taken int  // of these bytes, taken from the share
 	over  bool // there were too many, and nothing is kept
@@ -18,7 +20,7 @@ func (k *keep) more(n int) bool {
 	}
 	k.bytes += n
 	for k.bytes > maxAnswer || k.bytes > k.taken+keepStep {
-		if k.bytes > maxAnswer || !k.share.take(keepStep) {
+		if k.bytes > maxAnswer || !k.share.Take(keepStep) {
 			k.over = true
 			return false
 		}

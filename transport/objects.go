@@ -10,8 +10,8 @@ const (
 )
 
 // planning returns about how many bytes a body takes while it is prepared, besides its own size.
-func (r *room) planning(body []byte) int64 {
-	if n := int64(bytes.Count(body, []byte{'{'})) * objectBytes; n <= r.limit/roughShare {
+func planning(body []byte, limit int64) int64 {
+	if n := int64(bytes.Count(body, []byte{'{'})) * objectBytes; n <= limit/roughShare {
 		return n
 	}
 	return int64(objects(body)) * objectBytes

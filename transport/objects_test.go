@@ -54,9 +54,8 @@ func BenchmarkPlanning(b *testing.B) {
 		body := []byte(strings.Repeat(message, 1<<20/len(message)))
 		b.Run(c.name, func(b *testing.B) {
 			b.SetBytes(int64(len(body)))
-			r := newRoom(2 << 30)
 			for b.Loop() {
-				r.planning(body)
+				planning(body, 2<<30)
 			}
 		})
 	}

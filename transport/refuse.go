@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/hold"
 	"github.com/decantdev/decant/internal/secret"
 )
 
@@ -32,7 +33,7 @@ func (x *exchange) fail(message string) *http.Response {
 // refuseFull returns the answer to a request for which there is no room.
 func (x *exchange) refuseFull() *http.Response {
 	res := x.refuse(http.StatusServiceUnavailable, dialect.Overloaded,
-		"decant: "+errFull.Error()+"; try again later, or raise body_memory in the settings")
+		"decant: "+hold.ErrFull.Error()+"; try again later, or raise body_memory in the settings")
 	res.Header.Set("Retry-After", strconv.Itoa(retryAfter))
 	return res
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/internal/hold"
 	"github.com/decantdev/decant/internal/sse"
 )
 
@@ -34,7 +35,7 @@ const maxAnswer = 64 << 20
 const maxEvent = 32 << 20
 
 // newTee returns the body of an answer, whose content is held in a share.
-func newTee(res *http.Response, d dialect.Dialect, s *share, done func(engine.Response)) *tee {
+func newTee(res *http.Response, d dialect.Dialect, s *hold.Share, done func(engine.Response)) *tee {
 	organization := res.Header.Get(d.About().OrganizationHeader)
 	t := &tee{body: res.Body, keep: keep{share: s}}
 	t.answer = d.ReadAnswer(t.keep.more)

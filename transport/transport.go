@@ -25,6 +25,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/internal/dialect/index"
+	"github.com/decantdev/decant/internal/hold"
 	"github.com/decantdev/decant/preset"
 )
 
@@ -69,8 +70,9 @@ type Options struct {
 	// history is much less.
 	MaxBody int64
 
-	// Memory is how many bytes of bodies are held at once, of all requests and answers together. A request
-	// for which there is no room is answered with status 503; an answer is not kept. Zero means 1 GB.
+	// Memory is how many bytes of bodies are held at once, of all requests and answers together. Bodies of more
+	// than 4 MB get 96 MB of it. A request for which there is no room waits up to 30 seconds and is then answered
+	// with status 503; an answer is not kept. Zero means 1 GB.
 	Memory int64
 }
 
@@ -78,7 +80,7 @@ type Options struct {
 type Transport struct {
 	engine atomic.Pointer[engine.Engine]
 	opts   Options
-	room   *room
+	space  *hold.Space
 }
 
 var _ http.RoundTripper = (*Transport)(nil)
@@ -115,7 +117,7 @@ func New(e *engine.Engine, o Options) *Transport {
 	if o.Memory == 0 {
 		o.Memory = 1 << 30
 	}
-	t := &Transport{opts: o, room: newRoom(o.Memory)}
+	t := &Transport{opts: o, space: hold.New(o.Memory)}
 	t.Use(e)
 	return t
 }
@@ -154,12 +156,12 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return t.send(outgoing(r))
 	}
 	x := &exchange{
-		t: t, engine: t.engine.Load(), in: r, dialect: d, door: door, share: share{room: t.room},
+		t: t, engine: t.engine.Load(), in: r, dialect: d, door: door, share: t.space.Share(""),
 		watcher: t.opts.Watch(r),
 	}
 	res, err := do(x)
 	if err != nil {
-		x.share.release()
+		x.share.Release()
 		return nil, err
 	}
 	x.hold(res)

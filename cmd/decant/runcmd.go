@@ -18,8 +18,8 @@ import (
 
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/doctor"
-	"github.com/decantdev/decant/internal/edge"
 	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/front"
 	"github.com/decantdev/decant/internal/process"
 )
 
@@ -68,7 +68,7 @@ func (c *runCmd) Run(s *process.Process) (err error) {
 	})
 }
 
-// local returns the configuration of a gateway that only this machine can reach. It has no keys, because
+// local returns the configuration of a gateway that only this machine can reach. It opens no other door and has no keys, because
 // the agent is the one local user.
 func (c *runCmd) local(s *process.Process) (*config.Config, error) {
 	listen := cmp.Or(c.Listen, "127.0.0.1:0")
@@ -79,7 +79,7 @@ func (c *runCmd) local(s *process.Process) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.Keys, cfg.TLS = nil, config.TLS{}
+	cfg.Keys, cfg.TLS, cfg.Plain, cfg.Metrics = nil, config.TLS{}, false, ""
 	return cfg, nil
 }
 
@@ -97,7 +97,7 @@ func (c *runCmd) redirect(s *process.Process) (func() error, error) {
 func withGateway(cfg *config.Config, s *process.Process, do func(base string) error) error {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	srv, err := newService(ctx, s, cfg, edge.Logger(cfg, s), nil)
+	srv, err := newService(ctx, s, cfg, front.Logger(cfg, s), nil)
 	if err != nil {
 		return err
 	}

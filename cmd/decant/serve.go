@@ -8,7 +8,7 @@ import (
 
 	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/config"
-	"github.com/decantdev/decant/internal/edge"
+	"github.com/decantdev/decant/internal/front"
 	"github.com/decantdev/decant/internal/process"
 )
 
@@ -37,15 +37,14 @@ func (c *serveCmd) Run(s *process.Process) error {
 	ctx, stop := s.Context()
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	go tendMemory(ctx)
-	log := edge.Logger(cfg, s)
-	endAfter(ctx, time.Duration(cfg.Drain), log)
-	srv, err := newService(ctx, s, cfg, log, edge.StoredKeys)
+	log := front.Logger(cfg, s)
+	front.Tend(ctx, time.Duration(cfg.Drain), log)
+	srv, err := newService(ctx, s, cfg, log, front.StoredKeys)
 	if err != nil {
 		return err
 	}
 	srv.board.Lines = linesFor(cfg, s)
-	e, err := edge.New(ctx, cfg, srv.keys, srv.store.TenantKeys, log)
+	e, err := front.New(ctx, cfg, srv.keys, srv.store.TenantKeys, log)
 	if err != nil {
 		return errors.Join(err, srv.close())
 	}
@@ -54,20 +53,12 @@ func (c *serveCmd) Run(s *process.Process) error {
 		return errors.Join(err, e.Close(), srv.close())
 	}
 	log.Info("serving", startAttrs(cfg, e, srv)...)
-	e.Warn(log)
-	reloads := make(chan struct{})
-	go func() {
-		defer close(reloads)
-		e.FollowHangups(ctx, hangups, func() (*config.Config, error) { return c.settings(s) })
-	}()
-	err = srv.gateway.Serve(ctx, e.Listener(), time.Duration(cfg.Drain))
-	stop() // needed if the gateway has ended by itself
-	<-reloads
-	return errors.Join(err, e.Close(), srv.close())
+	err = e.Serve(ctx, stop, hangups, func() (*config.Config, error) { return c.settings(s) }, srv.gateway.Serve)
+	return errors.Join(err, srv.close())
 }
 
 // startAttrs returns what the log says about a gateway that begins to serve. A window of 0 means every model's own.
-func startAttrs(c *config.Config, e *edge.Edge, s *service) []any {
+func startAttrs(c *config.Config, e *front.Edge, s *service) []any {
 	as := []any{"listen", e.Listener().Addr().String(), "tls", e.Encrypts(), "upstream", c.Upstream, "openai_upstream", c.OpenAI, "db", s.path, "preset", c.Preset, "mode", c.Mode, "keys", s.keys.Len()}
 	if c.Seal.KeyFile != "" {
 		as = append(as, "encrypted", true)

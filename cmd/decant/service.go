@@ -15,6 +15,7 @@ import (
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/flush"
+	"github.com/decantdev/decant/internal/front"
 	"github.com/decantdev/decant/internal/keyring"
 	"github.com/decantdev/decant/internal/modelhttp"
 	"github.com/decantdev/decant/internal/notice"
@@ -81,7 +82,7 @@ func newService(ctx context.Context, p *process.Process, c *config.Config, log *
 	s.gateway, err = gateway.New(gateway.Options{
 		Engine: s.store.current.Load().engine, Upstream: c.Destinations()[0], OpenAI: c.OpenAIUpstream(), Routes: setup.Routes(c), Outbound: out, Keys: s.keys, Rules: rules, Project: c.Project, Logger: log,
 		Metrics: s.metrics, MetricsToken: c.Token.Reveal(), Version: p.Version, Commit: p.Commit,
-		Local: local(c.Listen), Hosts: c.Hosts, MaxBody: bodyLimit(c), Memory: bodyMemory(c),
+		Local: local(c.Listen), Hosts: c.Hosts, MaxBody: front.BodyLimit(c), Memory: front.BodyMemory(c),
 		Ready: s.store.Ping, Tracing: s.tracing, Accepted: s.own.Accepted(),
 	})
 	if err != nil {
@@ -98,7 +99,7 @@ var timeouts engine.Timeouts
 func manager(c *config.Config, pre *preset.Preset, s *service, money *gateway.Money, log *slog.Logger) func(*serviceStore) (*engine.Engine, error) {
 	o := engine.Options{
 		Preset: pre, Mode: engine.Mode(c.Mode), Window: c.Window, Adds: engine.Adds{DropBlock: c.DropBlock, Markers: c.AddMarkers}, Budgets: setup.Budgets(c),
-		Logger: log, OnBooked: money.Book, Memory: engine.Memory{Backlog: backlog(c)}, Watcher: s.board, Timeouts: timeouts,
+		Logger: log, OnBooked: money.Book, Memory: engine.Memory{Backlog: front.Backlog(c)}, Watcher: s.board, Timeouts: timeouts,
 	}
 	return func(db *serviceStore) (*engine.Engine, error) {
 		o := o

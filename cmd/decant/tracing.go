@@ -57,7 +57,7 @@ func measureTracing(t *tracing.Tracing, reg prometheus.Registerer) error {
 	return nil
 }
 
-// lastSpans is how long the last spans may take. The process has to end some seconds after the drain, see endAfter.
+// lastSpans is how long the last spans may take. The process has to end some seconds after the drain, see front.Tend.
 const lastSpans = 1500 * time.Millisecond
 
 // endTracing sends the waiting spans, as far as there is time.

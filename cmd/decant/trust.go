@@ -14,11 +14,12 @@ import (
 	"github.com/decantdev/decant/apps/triage"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
+	"github.com/decantdev/decant/internal/project"
 	"github.com/decantdev/decant/internal/trust"
 )
 
 type trustCmd struct {
-	Path string `arg:"" optional:"" default:"." help:"Folder with .decant/triage.yaml or .mcp.json, or one such file (${default})."`
+	Path string `arg:"" optional:"" default:"." help:"Folder with .decant/triage.yaml, .decant/config.yaml or .mcp.json, or one such file (${default})."`
 
 	Hash string `placeholder:"HEX" help:"Approve only if they have this hash, which a first run prints: for cron, systemd and CI."`
 }
@@ -26,8 +27,8 @@ type trustCmd struct {
 // Help says what the flags have no room for.
 func (c *trustCmd) Help() string {
 	return `.decant/triage.yaml and .mcp.json name programs to run, addresses to contact and files to read, all with your rights.
-Whoever wrote the repository may have written them. So decant triage and decant chat use them only after you approve
-them. Read them first.
+.decant/config.yaml chooses the model of decant chat, and so what it costs. Whoever wrote the repository may have written
+them. So decant triage and decant chat use them only after you approve them. Read them first.
 
 Approvals are stored in $XDG_CONFIG_HOME/decant/trusted (~/.config/decant/trusted). A changed file needs approval again.`
 }
@@ -61,8 +62,8 @@ func (c *trustCmd) Run(s *process.Process) error {
 	return nil
 }
 
-// trustable returns the files that a yes to a folder is for: its settings of triage, and the MCP servers of its project
-// and of these settings.
+// trustable returns the files that a yes to a folder is for: its settings of triage, the MCP servers of its project
+// and of these settings, and the settings of decant chat that cost something.
 func trustable(s *process.Process, name string) (out []*trust.File, err error) {
 	path := s.Path(name)
 	settings, servers := filepath.Join(path, triageSettings), filepath.Join(cmp.Or(trust.Repository(path), path), chatcmd.MCPFile)
@@ -91,8 +92,14 @@ func trustable(s *process.Process, name string) (out []*trust.File, err error) {
 			}
 		}
 	}
+	if settings != servers {
+		keep := func(f *trust.File) error { out = append(out, f); return nil }
+		if _, err := project.Load(project.Options{Dir: path, Trusted: keep}); err != nil {
+			return nil, exit.Input(err)
+		}
+	}
 	if len(out) == 0 {
-		return nil, exit.Input(fmt.Errorf("%s: found neither %s nor %s", name, triageSettings, chatcmd.MCPFile))
+		return nil, exit.Input(fmt.Errorf("%s: found nothing to trust: no %s, no %s, and no model or policy in .decant/config.yaml", name, triageSettings, chatcmd.MCPFile))
 	}
 	return out, nil
 }

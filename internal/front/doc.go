@@ -1,3 +1,3 @@
-// Package front is what servers that strangers can reach have in common: how long they wait for a client, and
-// how many they let in.
+// Package front is what servers that strangers can reach have in common, as the settings have it: listeners, certificate,
+// keys, limits of time, of connections and of memory, readiness, and how they end.
 package front

@@ -20,7 +20,8 @@ func Server(h http.Handler, log *slog.Logger) *http.Server {
 }
 
 // A crowd is the connections of a server. When there are as many as there may be, the one that has made no
-// request for the longest time is closed for the next one; if all of them are at a request, the next one is.
+// request for the longest time is closed for the next one; if all of them are at a request, the next one is. Half
+// of them may come from one address of another machine; on this one a proxy may speak for everybody.
 type crowd struct {
 	most int
 	log  *slog.Logger
@@ -35,8 +36,9 @@ func (c *crowd) change(conn net.Conn, s http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, known := c.resting[conn]
+	from := sender(conn)
 	switch {
-	case s == http.StateNew && len(c.resting) >= c.most && !c.leave():
+	case s == http.StateNew && (c.full(from) && !c.leave(from) || len(c.resting) >= c.most && !c.leave("")):
 		conn.Close()
 	case s == http.StateNew, s == http.StateIdle && known:
 		c.resting[conn] = time.Now()
@@ -47,8 +49,31 @@ func (c *crowd) change(conn net.Conn, s http.ConnState) {
 	}
 }
 
-// leave closes the connection that has rested for the longest time, and reports whether there is one.
-func (c *crowd) leave() bool {
+// sender returns the address of a client on another machine, empty for one on this machine.
+func sender(conn net.Conn) string {
+	if a, ok := conn.RemoteAddr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
+		return a.IP.String()
+	}
+	return ""
+}
+
+// full reports whether an address of another machine has all connections that it may have.
+func (c *crowd) full(from string) bool {
+	if from == "" || len(c.resting) < c.most/2 {
+		return false
+	}
+	n := 0
+	for conn := range c.resting {
+		if sender(conn) == from {
+			n++
+		}
+	}
+	return n >= c.most/2
+}
+
+// leave closes the connection of an address, or of anybody, that has rested for the longest time, and reports whether
+// there is one.
+func (c *crowd) leave(from string) bool {
 	if now := time.Now(); now.Sub(c.told) >= time.Minute {
 		c.told = now
 		c.log.Warn("there are as many connections as there may be; those that make no request are closed for new ones",
@@ -56,7 +81,7 @@ func (c *crowd) leave() bool {
 	}
 	var oldest net.Conn
 	for conn, since := range c.resting {
-		if !since.IsZero() && (oldest == nil || since.Before(c.resting[oldest])) {
+		if !since.IsZero() && (from == "" || sender(conn) == from) && (oldest == nil || since.Before(c.resting[oldest])) {
 			oldest = conn
 		}
 	}

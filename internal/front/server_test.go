@@ -122,6 +122,71 @@ func TestConnectionsBeyondTheLimit(t *testing.T) {
 	served(t, at)
 }
 
+// An address is that of a connection.
+type at struct {
+	net.Conn
+	ip string
+}
+
+func (a at) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.ParseIP(a.ip)} }
+
+// One address of another machine has half of the connections, however many it makes. A proxy on this machine speaks for
+// everybody.
+func TestOneClientLeavesRoomForOthers(t *testing.T) {
+	for ip, want := range map[string]int{"192.0.2.1": 5, "2001:db8::1": 5, "127.0.0.1": 10, "::1": 10} {
+		c := &crowd{most: 10, log: slog.New(slog.DiscardHandler), resting: map[net.Conn]time.Time{}}
+		enter := func(ip string) bool {
+			end, _ := net.Pipe()
+			conn := at{end, ip}
+			c.change(conn, http.StateNew)
+			c.change(conn, http.StateActive)
+			_, in := c.resting[conn]
+			return in
+		}
+		in := 0
+		for range 20 {
+			if enter(ip) {
+				in++
+			}
+		}
+		if in != want {
+			t.Errorf("%s has %d connections, want %d", ip, in, want)
+		}
+		if in < 10 && !enter("192.0.2.2") {
+			t.Errorf("%s keeps others out", ip)
+		}
+	}
+}
+
+// Halves of bodies by strangers end at their time, however many there are, and others are served meanwhile.
+func TestHalvesOfBodies(t *testing.T) {
+	s := httptest.NewUnstartedServer(nil)
+	s.Config = Server(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r = Timed(w, r, time.Second)
+		if _, err := io.ReadAll(r.Body); err != nil {
+			w.WriteHeader(err.(*BodyError).Status)
+		}
+	}), slog.New(slog.DiscardHandler))
+	s.Start()
+	defer s.Close()
+	var halves []*caller
+	for range 400 {
+		c := call(t, s.Listener.Addr().String())
+		fmt.Fprint(c, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 33000000\r\n\r\n{")
+		halves = append(halves, c)
+	}
+	other := call(t, s.Listener.Addr().String())
+	other.ask("/")
+	if err := other.get(); err != nil {
+		t.Errorf("another client: %v", err)
+	}
+	for i, c := range halves {
+		if res, err := http.ReadResponse(c.Reader, nil); err != nil || res.StatusCode != http.StatusRequestTimeout || !res.Close {
+			t.Fatalf("half %d: %+v, %v", i, res, err)
+		}
+	}
+}
+
 // A request that is answered before its body came, such as one without a key, is answered although the body
 // never comes.
 func TestABodyThatNobodyReads(t *testing.T) {

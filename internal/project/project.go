@@ -15,12 +15,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/decantdev/decant/internal/plainfile"
+	"github.com/decantdev/decant/internal/trust"
 )
 
 // Options say where to look.
 type Options struct {
 	Dir  string // where the agent works, somewhere in the project
 	Home string // the user's own folder, such as ~/.config/decant; empty: none
+
+	// Trusted returns why what a file of the project says does not count where it chooses the model or the policy; nil where it does. No function means that it does not.
+	Trusted func(*trust.File) error
 }
 
 // A Project is what was found.
@@ -51,7 +55,7 @@ func Load(o Options) (*Project, error) {
 	p.Root = p.rootOf(dir)
 	own := tree{base: o.Home, user: true}
 	theirs := tree{base: p.Root}
-	if err := p.settle(own, theirs); err != nil {
+	if err := p.settle(own, theirs, o.Trusted); err != nil {
 		return nil, err
 	}
 	p.instruct(own, theirs)
@@ -135,6 +139,11 @@ func readText(files fs.FS, name string) (string, error) {
 	case !utf8.Valid(data):
 		return "", errors.New("it is not UTF-8 text")
 	}
-	text := strings.TrimPrefix(string(data), "\ufeff") // a mark of the encoding, which editors on Windows write
-	return strings.ReplaceAll(text, "\r\n", "\n"), nil
+	return textOf(data), nil
+}
+
+// textOf returns a file as text, without what editors on Windows write.
+func textOf(data []byte) string {
+	text := strings.TrimPrefix(string(data), "\ufeff") // a mark of the encoding
+	return strings.ReplaceAll(text, "\r\n", "\n")
 }

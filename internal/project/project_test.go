@@ -1,6 +1,7 @@
 package project_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/decantdev/decant/internal/project"
+	"github.com/decantdev/decant/internal/trust"
 )
 
 // folder writes the files of an archive and returns their folder.
@@ -29,11 +31,14 @@ func folder(t *testing.T, archive string) string {
 	return dir
 }
 
+// yes trusts everything.
+func yes(*trust.File) error { return nil }
+
 // load loads the project in p, from the folder at in it, with the user's folder u.
 func load(t *testing.T, archive, at string) (dir string, p *project.Project) {
 	t.Helper()
 	dir = folder(t, archive)
-	p, err := project.Load(project.Options{Dir: filepath.Join(dir, "p", at), Home: filepath.Join(dir, "u")})
+	p, err := project.Load(project.Options{Dir: filepath.Join(dir, "p", at), Home: filepath.Join(dir, "u"), Trusted: yes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +238,7 @@ func TestSettingsThatCannotBe(t *testing.T) {
 		"max_budget_usd: .nan": "max_budget_usd", // else it would lift the user's own limit: nothing is less than it
 	} {
 		dir := folder(t, "-- p/.git/HEAD --\n-- p/.decant/config.yaml --\n"+settings+"\n")
-		_, err := project.Load(project.Options{Dir: filepath.Join(dir, "p")})
+		_, err := project.Load(project.Options{Dir: filepath.Join(dir, "p"), Trusted: yes})
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), filepath.Join(".decant", "config.yaml")) {
 			t.Errorf("%s: %v, want the file and %q", settings, err, want)
 		}
@@ -257,7 +262,7 @@ func FuzzLoad(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		p, err := project.Load(project.Options{Dir: dir})
+		p, err := project.Load(project.Options{Dir: dir, Trusted: yes})
 		if err != nil {
 			return
 		}
@@ -307,7 +312,7 @@ func TestCommandsThatCannotBeTyped(t *testing.T) {
 			t.Skip("names of files are of fewer characters here")
 		}
 	}
-	p, err := project.Load(project.Options{Dir: filepath.Join(dir, "p")})
+	p, err := project.Load(project.Options{Dir: filepath.Join(dir, "p"), Trusted: yes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,5 +329,32 @@ func TestThePresetOfAProject(t *testing.T) {
 	}
 	if _, p := load(t, "-- p/.git/HEAD --\n-- p/.decant/config.yaml --\npreset: balanced\n", ""); p.Settings.Preset != "balanced" {
 		t.Errorf("%s", p.Settings.Preset)
+	}
+}
+
+// What costs needs a yes to exactly what the file says, and to the policy that it names. What only limits does not.
+func TestWhatCostsNeedsAYes(t *testing.T) {
+	dir := folder(t, "-- p/.git/HEAD --\n-- p/.decant/config.yaml --\nmodel: claude-opus-4-1\npreset: small.yaml\nmax_turns: 3\ndeny: [bash]\n-- p/small.yaml --\nbase: default\n"+
+		"-- u/config.yaml --\nmodel: claude-haiku-4-5\n")
+	var asked []string
+	for no, want := range map[string]string{"": "claude-opus-4-1", "config.yaml": "claude-haiku-4-5", "small.yaml": "claude-haiku-4-5"} {
+		p, err := project.Load(project.Options{Dir: filepath.Join(dir, "p"), Home: filepath.Join(dir, "u"), Trusted: func(f *trust.File) error {
+			if asked = append(asked, string(f.Data)); filepath.Base(f.Name) == no {
+				return errors.New("say decant trust")
+			}
+			return nil
+		}})
+		if err != nil || p.Settings.Model != want || (p.Settings.Preset != "") != (no == "") || p.Settings.MaxTurns != 3 || len(p.Settings.Deny) != 1 {
+			t.Errorf("without a yes to %q: %+v, %v", no, p.Settings, err)
+		}
+		if (len(p.Warnings) == 0) != (no == "") || no != "" && !strings.Contains(p.Warnings[0], "model and preset of the project are left out: say decant trust") {
+			t.Errorf("without a yes to %q: %q", no, p.Warnings)
+		}
+	}
+	if !slices.Contains(asked, "base: default\n") {
+		t.Errorf("asked about %q", asked)
+	}
+	if p, err := project.Load(project.Options{Dir: filepath.Join(dir, "p")}); err != nil || p.Settings.Model != "" {
+		t.Errorf("where nobody can be asked: %+v, %v", p.Settings, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/decantdev/decant/internal/humanize"
+	"github.com/decantdev/decant/internal/trust"
 	"github.com/decantdev/decant/internal/yamltext"
 )
 
@@ -31,28 +32,59 @@ type Settings struct {
 	Deny  []string `yaml:"deny"`  // rules of calls that are never made
 }
 
+// settingsFile is where a project's settings stand.
+const settingsFile = ".decant/config.yaml"
+
 // settle merges the settings of the user and of the project. The project's win, except that the lower
-// spending limit counts and that only the user can allow calls.
-func (p *Project) settle(own, theirs tree) error {
+// spending limit counts, that only the user can allow calls, and that a yes of the user is needed to the model and the
+// policy, which decide the price.
+func (p *Project) settle(own, theirs tree, trusted func(*trust.File) error) error {
 	user, err := settingsIn(own, "config.yaml")
 	if err != nil {
 		return err
 	}
-	project, err := settingsIn(theirs, ".decant/config.yaml")
+	project, err := settingsIn(theirs, settingsFile)
 	if err != nil {
 		return err
 	}
 	if len(project.Allow) > 0 {
-		return fmt.Errorf("%s: allow: only your own settings can allow calls; put it into %s, or use --allow", theirs.path(".decant/config.yaml"), cmp.Or(own.path("config.yaml"), "them"))
+		return fmt.Errorf("%s: allow: only your own settings can allow calls; put it into %s, or use --allow", theirs.path(settingsFile), cmp.Or(own.path("config.yaml"), "them"))
 	}
 	if project.Preset, err = presetOf(theirs, project.Preset); err != nil {
-		return fmt.Errorf("%s: preset: %w", theirs.path(".decant/config.yaml"), err)
+		return fmt.Errorf("%s: preset: %w", theirs.path(settingsFile), err)
+	}
+	if project.Model != "" || project.Preset != "" {
+		if err := theirs.approved(trusted, &project); err != nil {
+			p.warn("model and preset of the project are left out: %v", err)
+			project.Model, project.Preset = "", ""
+		}
 	}
 	p.Settings = Settings{
 		Model: cmp.Or(project.Model, user.Model), Preset: cmp.Or(project.Preset, user.Preset),
 		Threshold: cmp.Or(project.Threshold, user.Threshold), Tail: cmp.Or(project.Tail, user.Tail), Compaction: cmp.Or(project.Compaction, user.Compaction),
 		MaxTurns: least(project.MaxTurns, user.MaxTurns), MaxBudget: least(project.MaxBudget, user.MaxBudget),
 		Allow: user.Allow, Deny: append(user.Deny, project.Deny...),
+	}
+	return nil
+}
+
+// approved returns why model and preset of a project do not count, nil if the user trusts the files that they stand in.
+func (t tree) approved(trusted func(*trust.File) error, s *Settings) error {
+	names := []string{t.path(settingsFile)}
+	if filepath.IsAbs(s.Preset) {
+		names = append(names, s.Preset)
+	}
+	for _, name := range names {
+		f, err := trust.Read(name)
+		switch {
+		case trusted == nil:
+			return errors.New("nobody can be asked")
+		case err != nil:
+			return err
+		}
+		if err := trusted(f); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func Ask(s *process.Process, f *File, own bool, path string) error {
 	if all, err := s.Abs(path); err == nil { // it is read in a message of cron, too
 		path = all
 	}
-	const what = "%s names programs, addresses or files to use with your rights"
+	const what = "%s names programs, addresses, files or models to use with your rights and at your cost"
 	if s.Asks() && s.Confirm(fmt.Sprintf(what+". Have you looked at it, and do you trust it as it is now?", f.Name)) {
 		return yeses.Add(f)
 	}

@@ -16,12 +16,14 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/apps/chat"
 	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/humanize"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/project"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/internal/setup"
+	"github.com/decantdev/decant/internal/trust"
 	"github.com/decantdev/decant/internal/userdir"
 	"github.com/decantdev/decant/store"
 )
@@ -106,7 +108,9 @@ func (c *Command) project(s *process.Process) (*project.Project, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := project.Load(project.Options{Dir: s.Path("."), Home: home})
+	p, err := project.Load(project.Options{Dir: s.Path("."), Home: home, Trusted: func(f *trust.File) error {
+		return trust.Ask(s, f, trust.Own(s, f.Name), ".")
+	}})
 	if err != nil {
 		return nil, err
 	}
@@ -361,7 +365,7 @@ func (c *Command) serve(s *process.Process, p *project.Project) (err error) {
 	if err != nil {
 		return err
 	}
-	return serveChat(s, cfg, &o, where, hint)
+	return serveChat(s, cfg, &o, where, hint, func() (*config.Config, error) { return c.served(s, p) })
 }
 
 // resume goes on with a session that was kept, if the command line says so.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
+	"syscall"
 	"time"
 
 	"github.com/decantdev/decant/apps/chat"
@@ -15,7 +15,6 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/config"
-	"github.com/decantdev/decant/internal/edge"
 	"github.com/decantdev/decant/internal/front"
 	"github.com/decantdev/decant/internal/keyring"
 	"github.com/decantdev/decant/internal/process"
@@ -38,36 +37,35 @@ type chatService struct {
 	db     *embedded.DB
 	server *chatserver.Server
 	ring   *keyring.Ring // nil until the database is open
-	edge   *edge.Edge
-	http   *http.Server
+	edge   *front.Edge
 }
 
-// serveChat serves agents until the process is told to stop. It says where, and what else is to be known.
-func serveChat(s *process.Process, cfg *config.Config, o *chat.Options, where chatserver.Workspaces, hint string) (err error) {
+// serveChat serves agents until the process is told to stop. It says where, and what else is to be known. settings returns
+// the current configuration, for hangups.
+func serveChat(s *process.Process, cfg *config.Config, o *chat.Options, where chatserver.Workspaces, hint string, settings func() (*config.Config, error)) error {
+	hangups, stopHangups := s.Signals(syscall.SIGHUP)
+	defer stopHangups()
 	ctx, stop := s.Context()
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	log, v := edge.Logger(cfg, s), &chatService{}
-	defer func() {
-		stop()
-		err = errors.Join(err, v.close(time.Duration(cfg.Drain)))
-	}()
+	log, v := front.Logger(cfg, s), &chatService{}
+	front.Tend(ctx, time.Duration(cfg.Drain), log)
 	if err := v.open(ctx, cfg, o, where, log); err != nil {
-		return err
+		stop()
+		return errors.Join(err, v.close())
 	}
 	scheme := "http"
 	if v.edge.Encrypts() {
 		scheme = "https"
 	}
 	fmt.Fprintf(s.Out, "The chat is at %s://%s\n", scheme, v.edge.Listener().Addr())
-	v.edge.Warn(log)
 	if hint != "" {
 		fmt.Fprintln(s.Out, hint)
 	}
 	if err := v.server.Continue(ctx); err != nil {
 		log.Error("a run that was interrupted does not go on", "error", err)
 	}
-	return v.run(ctx)
+	return errors.Join(v.edge.Serve(ctx, stop, hangups, settings, v.server.Serve), v.close())
 }
 
 // open opens the database, and begins to listen.
@@ -84,12 +82,12 @@ func (v *chatService) open(ctx context.Context, cfg *config.Config, o *chat.Opti
 	}); err != nil {
 		return err
 	}
-	if v.ring, err = edge.StoredKeys(ctx, cfg, v.db.Store().TenantKeys, log); err != nil {
+	if v.ring, err = front.StoredKeys(ctx, cfg, v.db.Store().TenantKeys, log); err != nil {
 		return err
 	}
 	v.server, err = chatserver.New(chatserver.Options{
 		Store: v.db.Store(), Engine: v.db.Engine(), Client: o.Client, Catalog: o.Catalog, Keys: v.ring, Hosts: append([]string{}, cfg.Hosts...), Page: page.Handler(), Logger: log,
-		Workspaces: where, SessionUSD: o.USD, MaxBody: int64(cfg.BodyLimit),
+		Workspaces: where, SessionUSD: o.USD, MaxBody: int64(cfg.BodyLimit), Memory: front.BodyMemory(cfg),
 		Default: chatserver.Agent{
 			Name: chatserver.DefaultAgent, Model: o.Model, System: servedInstructions, Tools: []string{"save_memory", "recall", "forget"},
 		},
@@ -97,10 +95,9 @@ func (v *chatService) open(ctx context.Context, cfg *config.Config, o *chat.Opti
 	if err != nil {
 		return err
 	}
-	if v.edge, err = edge.New(ctx, cfg, v.ring, v.db.Store().TenantKeys, log); err != nil {
+	if v.edge, err = front.New(ctx, cfg, v.ring, v.db.Store().TenantKeys, log); err != nil {
 		return err
 	}
-	v.http = front.Server(v.server, log)
 	return nil
 }
 
@@ -112,31 +109,10 @@ func (v *chatService) allowed(tenant string) (out []budget.Budget) {
 	return out
 }
 
-// run answers requests until the context ends.
-func (v *chatService) run(ctx context.Context) error {
-	stop := context.AfterFunc(ctx, func() { v.edge.Listener().Close() })
-	defer stop()
-	if err := v.http.Serve(v.edge.Listener()); err != nil && ctx.Err() == nil {
-		return err
+// close closes the database.
+func (v *chatService) close() error {
+	if v.db == nil {
+		return nil
 	}
-	return nil
-}
-
-// close ends everything. Runs under way have so long to end by themselves.
-func (v *chatService) close(drain time.Duration) (err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), drain)
-	defer cancel()
-	if v.server != nil {
-		err = v.server.Close(ctx)
-	}
-	if v.http != nil {
-		err = errors.Join(err, v.http.Close())
-	}
-	if v.edge != nil {
-		err = errors.Join(err, v.edge.Close())
-	}
-	if v.db != nil {
-		err = errors.Join(err, v.db.Close())
-	}
-	return err
+	return v.db.Close()
 }

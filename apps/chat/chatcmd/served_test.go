@@ -3,6 +3,7 @@ package chatcmd
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -163,7 +164,7 @@ func serveAgents(t *testing.T, settings string, c Command) *servedWorld {
 	if err := v.open(ctx, cfg, &o, chatserver.Workspaces{}, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
-	go func() { ended <- v.run(ctx) }()
+	go func() { ended <- v.server.Serve(ctx, v.edge.Listener(), 0) }()
 	w := &servedWorld{t, "http://" + v.edge.Listener().Addr().String(), &http.Client{Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true,
 	}}}
@@ -173,7 +174,7 @@ func serveAgents(t *testing.T, settings string, c Command) *servedWorld {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		if err := v.close(0); err != nil {
+		if err := errors.Join(v.edge.Close(), v.close()); err != nil {
 			t.Error(err)
 		}
 		end()

@@ -45,7 +45,7 @@ func (c *completing) stream(events iter.Seq2[agent.Event, error]) error {
 		}
 		switch {
 		case err != nil:
-			c.line(errorBody("upstream", err.Error()))
+			c.line(errorBody("upstream", c.told(err)))
 		case e.Kind == agent.EventText:
 			c.chunk(choice{Delta: map[string]any{"content": e.Text}}, nil)
 		case e.Kind == agent.EventResult:

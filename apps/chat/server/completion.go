@@ -116,7 +116,7 @@ func (h *completionAPI) postCompletion(w http.ResponseWriter, r *http.Request, t
 	if err != nil {
 		return invalid(err)
 	}
-	c := &completing{w: w, id: "chatcmpl-" + rand.Text(), model: in.Model, created: h.agents.opts.Now()}
+	c := &completing{w: w, id: "chatcmpl-" + rand.Text(), model: in.Model, created: h.agents.opts.Now(), told: h.agents.opts.told}
 	if in.Stream {
 		return c.stream(session.Run(r.Context(), now, with...))
 	}
@@ -129,6 +129,7 @@ type completing struct {
 	id      string
 	model   string
 	created time.Time
+	told    func(error) string
 }
 
 // A choice is the one answer.

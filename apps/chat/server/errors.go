@@ -8,7 +8,12 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/internal/front"
+	"github.com/decantdev/decant/internal/hold"
+	"github.com/decantdev/decant/internal/lazyregexp"
+	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 )
 
@@ -51,7 +56,33 @@ var statuses = []struct {
 	{decant.ErrNothing, http.StatusConflict, "nothing"},
 	{decant.ErrStale, http.StatusConflict, "stale"},
 	{store.ErrConflict, http.StatusConflict, "conflict"},
+	{hold.ErrFull, http.StatusServiceUnavailable, "overloaded"},
 	{store.ErrFull, http.StatusInsufficientStorage, "full"},
+}
+
+// addresses are URLs, and addresses of machines with their ports.
+var addresses = lazyregexp.New(`\w+://[^\s"']+|\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b|\[[0-9A-Fa-f:.%]+\](:\d+)?`)
+
+// told returns why a run has failed as its user may know it: without where the model is and with what it is asked. The log says
+// all of it.
+func (o *Options) told(err error) string {
+	if f, ok := errors.AsType[*provider.Failure](err); ok {
+		o.Logger.Warn("the provider has refused a request of the chat", "error", err)
+		return secret.Mask(addresses.ReplaceAllString(f.Error(), "(address)"))
+	}
+	if _, ok := errors.AsType[*budget.Error](err); ok || errors.Is(err, agent.ErrBudget) {
+		return err.Error()
+	}
+	for _, c := range statuses {
+		if errors.Is(err, c.err) {
+			return err.Error()
+		}
+	}
+	o.Logger.Error("a run of the chat has failed", "error", err)
+	if errors.Is(err, provider.ErrBroken) {
+		return provider.ErrBroken.Error() + "; the service's log says why"
+	}
+	return "the model gave no answer; the service's log says why"
 }
 
 // fail answers with an error. What is none of the client's business is logged and not told.
@@ -74,9 +105,16 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	for _, c := range statuses {
 		if errors.Is(err, c.err) {
+			if c.status == http.StatusServiceUnavailable {
+				w.Header().Set("Retry-After", "5")
+			}
 			write(w, c.status, errorBody(c.kind, err.Error()))
 			return
 		}
+	}
+	if _, ok := errors.AsType[*provider.Failure](err); ok {
+		write(w, http.StatusBadGateway, errorBody("model", s.opts.told(err)))
+		return
 	}
 	if r.Context().Err() == nil {
 		s.opts.Logger.Error("a request of the chat failed", "path", r.Pattern, "error", err)
@@ -110,6 +148,9 @@ func unread(err, wrong error) error {
 	}
 	if e, ok := errors.AsType[*front.BodyError](err); ok {
 		return e
+	}
+	if errors.Is(err, hold.ErrFull) {
+		return err
 	}
 	return wrong
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -39,7 +40,8 @@ type room struct {
 	run     *running      // nil: there is none
 	heard   int           // that listen
 	used    time.Time
-	size    int // tokens of the newest request
+	bytes   atomic.Int64 // of what was said
+	size    int          // tokens of the newest request
 	window  int
 }
 
@@ -95,6 +97,7 @@ func newRoom(s *rooms, k store.Key, a *Agent, session *agent.Session, d *desk) *
 		gone: make(chan struct{}), changed: make(chan struct{}), used: s.opts.Now(),
 	}
 	rm.base = shown(session)
+	rm.weigh()
 	return rm
 }
 
@@ -107,18 +110,32 @@ const (
 	longAgo   = time.Minute
 )
 
-// idle reports whether nobody has used a room since a time.
-func (rm *room) idle(since time.Time) bool {
+// A lastUse is when somebody has used a room.
+type lastUse struct {
+	at             time.Time
+	heard, running bool // somebody listens, and a run is under way
+}
+
+// before reports whether a room can go before another one.
+func (u lastUse) before(o lastUse) bool {
+	if u.heard != o.heard {
+		return o.heard
+	}
+	return u.at.Before(o.at)
+}
+
+func (rm *room) lastUse() lastUse {
 	rm.mu.Lock()
 	defer rm.mu.Unlock()
-	return rm.run == nil && rm.heard == 0 && !rm.used.After(since)
+	return lastUse{rm.used, rm.heard > 0, rm.run != nil}
 }
 
 // begin begins a run under the pass of the context of, or says why there is none.
 func (rm *room) begin(of context.Context, start func(context.Context) iter.Seq2[agent.Event, error]) (*running, error) {
 	ctx, cancel := context.WithCancel(withPass(rm.rooms.ctx, passOf(of)))
-	begun, run := make(chan error, 1), &running{cancel: cancel, done: make(chan struct{})}
+	begun, run, leave := make(chan error, 1), &running{cancel: cancel, done: make(chan struct{})}, claimOf(of).join()
 	if err := rm.rooms.aside(func() {
+		defer leave()
 		defer cancel()
 		rm.turns.Lock()
 		before, first := shown(rm.session), true
@@ -138,6 +155,7 @@ func (rm *room) begin(of context.Context, start func(context.Context) iter.Seq2[
 		}
 		rm.leave(run)
 	}); err != nil {
+		leave()
 		cancel()
 		return nil, err
 	}
@@ -160,6 +178,7 @@ func (rm *room) leave(run *running) {
 		rm.run = nil
 	}
 	rm.used = rm.rooms.opts.Now()
+	rm.weigh()
 	close(run.done)
 }
 
@@ -182,7 +201,7 @@ func (rm *room) told(run *running, e *agent.Event, err error) {
 	if o := e.Outcome; o != nil {
 		out.Outcome = &outcome{Stop: o.Stop, Text: o.Text, Forced: o.Forced, Spent: spentOf(o.Spent)}
 		if err != nil && o.Stop != agent.StopCancelled {
-			out.Outcome.Error = err.Error()
+			out.Outcome.Error = rm.rooms.opts.told(err)
 		}
 		if over, ok := errors.AsType[*budget.Error](err); ok {
 			run.limit = over

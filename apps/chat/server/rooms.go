@@ -1,6 +1,7 @@
 package chatserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/internal/hold"
 	"github.com/decantdev/decant/store"
 )
 
@@ -22,6 +24,8 @@ type rooms struct {
 	stop context.CancelFunc
 	runs sync.WaitGroup
 
+	space *hold.Space // for requests and runs
+
 	mu     sync.Mutex
 	all    map[store.Key]*room
 	closed bool
@@ -31,6 +35,7 @@ type rooms struct {
 func newRooms(agents *agentBook) *rooms {
 	s := &rooms{
 		opts: agents.opts, records: agents.records, agents: agents, folders: agents.folders, all: map[store.Key]*room{},
+		space: hold.New(cmp.Or(agents.opts.Memory, 1<<30)),
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s
@@ -57,8 +62,8 @@ func (s *rooms) room(ctx context.Context, k store.Key) (*room, error) {
 	if other != nil {
 		s.drop(other)
 	}
-	s.sweep()
 	s.all[k] = rm
+	s.sweep(rm)
 	return rm, nil
 }
 
@@ -93,18 +98,6 @@ func (s *rooms) open(ctx context.Context, k store.Key) (*room, error) {
 		return nil, err
 	}
 	return newRoom(s, k, conf, session, d.of(session)), nil
-}
-
-// sweep leaves rooms that nobody uses. The server is locked.
-func (s *rooms) sweep() {
-	if len(s.all) < manyRooms {
-		return
-	}
-	for _, rm := range s.all {
-		if rm.idle(s.opts.Now().Add(-longAgo)) {
-			s.drop(rm)
-		}
-	}
 }
 
 // leave drops the rooms that match, except those with a run under way. Listeners reconnect, which opens the session again.

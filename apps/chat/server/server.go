@@ -5,6 +5,7 @@ import (
 	"context"
 	_ "embed" // for openapi.yaml
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -35,6 +36,7 @@ type Options struct {
 	Catalog    *token.Catalog                            // of models; nil: the built-in one
 	SessionUSD float64                                   // what a session may cost; 0: no limit
 	MaxBody    int64                                     // bytes of the largest request; 0: 32 MB
+	Memory     int64                                     // bytes that requests may take at once; 0: 1 GB
 	Hosts      []string                                  // names under which the service may be reached, beside loopback addresses; nil: any, for tests
 	Workspaces Workspaces                                // folders of files for sessions; zero: there are none
 	Page       http.Handler                              // what is served where the API has no path; nil: nothing
@@ -48,6 +50,7 @@ type Server struct {
 	door    *door
 	handler http.Handler
 	rooms   *rooms
+	service front.Service
 }
 
 // New returns a server. An error says which option is wrong.
@@ -75,6 +78,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{opts: &o, door: d, rooms: newRooms(agents)}
+	s.service.Ready, s.service.Closing = o.Store.Ping, s.rooms.close
 	s.handler = s.routes()
 	return s, nil
 }
@@ -164,6 +168,10 @@ func describe(w http.ResponseWriter, _ *http.Request) {
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer s.service.Enter()()
+	if s.service.Health(w, r) {
+		return
+	}
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if !s.door.named(r.Host) {
 		write(w, http.StatusMisdirectedRequest, errorBody("host", "the service is not known under the name "+r.Host+": add it to the hosts of the settings"))
@@ -182,7 +190,12 @@ func (s *Server) admitted(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		u, err := s.door.admit(r)
 		if err == nil {
-			err = h(w, r.WithContext(withPass(r.Context(), u.pass)), u.Tenant)
+			var c *claim
+			r, c, err = s.rooms.claimed(r.WithContext(withPass(r.Context(), u.pass)), u.Tenant)
+			defer c.done()
+		}
+		if err == nil {
+			err = h(w, r, u.Tenant)
 		}
 		if err != nil {
 			s.fail(w, r, err)
@@ -196,8 +209,13 @@ var errClosing = &apiError{http.StatusServiceUnavailable, "closing", "the servic
 // Continue goes on with the runs that were under way when the service ended, of all tenants.
 func (s *Server) Continue(ctx context.Context) error { return s.rooms.resume(ctx) }
 
-// Close ends the service: it waits for runs under way until ctx is done, and interrupts those that are left. What came of
-// them stays.
+// Serve answers requests on a listener until the context ends. Then nothing new begins. It waits for runs under way for at
+// most drain, and interrupts those that are left; what came of them stays.
+func (s *Server) Serve(ctx context.Context, l net.Listener, drain time.Duration) error {
+	return s.service.Serve(ctx, l, s, s.opts.Logger, drain)
+}
+
+// Close ends runs as Serve does, for a server that serves elsewhere: it waits for them until ctx is done.
 func (s *Server) Close(ctx context.Context) error {
 	s.rooms.close(ctx)
 	return nil

@@ -110,6 +110,9 @@ func (h *messageAPI) stream(w http.ResponseWriter, r *http.Request, rm *room, fr
 	out := newSender(w, rm)
 	ctx, stop := h.rooms.while(r.Context())
 	defer stop()
+	if _, _, missed := rm.after(from); !missed {
+		claimOf(ctx).done() // to listen takes no room
+	}
 	for {
 		err := rm.listen(ctx, from, func(e logged) bool { return out.send(e) && (run == nil || !e.ends()) })
 		if !errors.Is(err, errMissed) {
@@ -118,6 +121,7 @@ func (h *messageAPI) stream(w http.ResponseWriter, r *http.Request, rm *room, fr
 		if from, err = h.snapshot(ctx, out); err != nil || run.over() {
 			return
 		}
+		claimOf(ctx).done()
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/decantdev/decant/agent/remember"
 	"github.com/decantdev/decant/apps/chat/whatif"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 )
 
@@ -102,9 +101,6 @@ func (h *whatifAPI) postWhatIf(w http.ResponseWriter, r *http.Request, tenant st
 	defer context.AfterFunc(h.rooms.ctx, cancel)()
 	defer cancel()
 	c, session, err := whatif.Run(ctx, *o, rm.session, turn, *change, nil)
-	if _, failed := errors.AsType[*provider.Failure](err); failed {
-		return &apiError{http.StatusBadGateway, "model", err.Error()}
-	}
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package edge
+package front
 
 import (
 	"log/slog"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/internal/config"
-	"github.com/decantdev/decant/internal/front"
 )
 
 // An operator is told of what leaves the machine in clear, and of nothing else.
@@ -25,11 +24,11 @@ func TestWarnsOfWhatOthersCanReach(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var log strings.Builder
-			e := &Edge{cfg: &c.cfg}
+			e := &Edge{cfg: &c.cfg, log: slog.New(slog.NewTextHandler(&log, nil))}
 			if c.tls {
-				e.pair = &front.Certificate{}
+				e.pair = &Certificate{}
 			}
-			e.Warn(slog.New(slog.NewTextHandler(&log, nil)))
+			e.warn()
 			if got := log.String(); !strings.Contains(got, c.warning) || (got == "") != (c.warning == "") {
 				t.Errorf("said %q, want %q", got, c.warning)
 			}

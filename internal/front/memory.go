@@ -1,4 +1,4 @@
-package main
+package front
 
 import (
 	"bytes"
@@ -22,26 +22,26 @@ const (
 	bodiesShare = 8
 )
 
-// bodyMemory returns how many bytes of bodies are held at once: as configured, or as the machine or the
+// BodyMemory returns how many bytes of bodies are held at once: as configured, or as the machine or the
 // container has room.
-func bodyMemory(c *config.Config) int64 {
+func BodyMemory(c *config.Config) int64 {
 	if c.Bodies > 0 {
 		return int64(c.Bodies)
 	}
 	return min(max(memoryOf(os.ReadFile)/bodiesShare, leastBodies), mostBodies)
 }
 
-// bodyLimit returns the size of the largest body that is managed: as configured, or half of the room for bodies.
-func bodyLimit(c *config.Config) int64 {
+// BodyLimit returns the size of the largest body that is managed: as configured, or half of the room for bodies.
+func BodyLimit(c *config.Config) int64 {
 	if c.BodyLimit > 0 {
 		return int64(c.BodyLimit)
 	}
-	return min(bodyMemory(c)/2, largestBody)
+	return min(BodyMemory(c)/2, largestBody)
 }
 
-// backlog returns how many bytes answers may take while they wait for a slow database: a quarter of what bodies may
+// Backlog returns how many bytes answers may take while they wait for a slow database: a quarter of what bodies may
 // take.
-func backlog(c *config.Config) int { return int(bodyMemory(c) / 4) }
+func Backlog(c *config.Config) int { return int(BodyMemory(c) / 4) }
 
 // memoryOf returns the memory of the container or the machine in bytes. If neither tells, it returns the largest
 // number.

@@ -1,5 +1,4 @@
-// Package edge is where a server meets its clients: listeners, certificate, keys and log, as the settings have them.
-package edge
+package front
 
 import (
 	"context"
@@ -18,7 +17,6 @@ import (
 
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/exit"
-	"github.com/decantdev/decant/internal/front"
 	"github.com/decantdev/decant/internal/keyring"
 )
 
@@ -30,8 +28,8 @@ type Edge struct {
 	stored   keyring.Source
 	log      *slog.Logger
 	listener net.Listener
-	pair     *front.Certificate // nil: without TLS
-	metrics  net.Listener       // nil: none
+	pair     *Certificate // nil: without TLS
+	metrics  net.Listener // nil: none
 
 	server *http.Server // of metrics
 	work   sync.WaitGroup
@@ -68,7 +66,7 @@ func (e *Edge) Operate(db string, reg prometheus.Registerer, operations http.Han
 	if e.metrics, err = net.Listen("tcp", e.cfg.Metrics); err != nil {
 		return fmt.Errorf("metrics_listen: %w", err)
 	}
-	e.server = front.Server(operations, e.log)
+	e.server = Server(operations, e.log)
 	e.work.Go(func() {
 		if err := e.server.Serve(e.metrics); !errors.Is(err, http.ErrServerClosed) {
 			e.log.Error("metrics are not shown any longer", "error", err.Error())
@@ -83,7 +81,7 @@ func (e *Edge) listen() (err error) {
 		return exit.Usage(err)
 	}
 	if e.cfg.TLS.Cert != "" {
-		if e.pair, err = front.LoadCertificate(e.cfg.TLS.Cert, e.cfg.TLS.Key); err != nil {
+		if e.pair, err = LoadCertificate(e.cfg.TLS.Cert, e.cfg.TLS.Key); err != nil {
 			return exit.Usage(err)
 		}
 	}
@@ -114,21 +112,33 @@ func (e *Edge) every(interval time.Duration, do func(tick <-chan time.Time)) {
 	})
 }
 
-// Warn logs settings that the operator may not have intended.
-func (e *Edge) Warn(log *slog.Logger) {
+// warn logs settings that the operator may not have intended.
+func (e *Edge) warn() {
 	if e.cfg.Public() && e.pair == nil {
-		log.Warn("other machines can reach this server, and it serves without TLS, as plain_http asks: keys and everything that is said cross the network in clear",
+		e.log.Warn("other machines can reach this server, and it serves without TLS, as plain_http asks: keys and everything that is said cross the network in clear",
 			"listen", e.cfg.Listen)
 	}
 	if e.cfg.MetricsPublic() && e.cfg.Token == "" {
-		log.Warn("other machines can read the metrics, which say what is spent; set metrics_token, or metrics_listen to an address that only Prometheus reaches",
+		e.log.Warn("other machines can read the metrics, which say what is spent; set metrics_token, or metrics_listen to an address that only Prometheus reaches",
 			"metrics_listen", e.cfg.Metrics)
 	}
 }
 
-// FollowHangups reads keys and certificate again on every hangup until the context ends. If they cannot be read, the
-// old ones stay in force. settings returns the current configuration.
-func (e *Edge) FollowHangups(ctx context.Context, hangups <-chan os.Signal, settings func() (*config.Config, error)) {
+// Serve has clients answered until the context of New ends, which stop ends, and closes the edge. On a hangup it reads
+// keys and certificate again; settings returns the current configuration.
+func (e *Edge) Serve(ctx context.Context, stop context.CancelFunc, hangups <-chan os.Signal, settings func() (*config.Config, error),
+	serve func(context.Context, net.Listener, time.Duration) error,
+) error {
+	e.warn()
+	e.work.Go(func() { e.followHangups(ctx, hangups, settings) })
+	err := serve(ctx, e.listener, time.Duration(e.cfg.Drain))
+	stop() // needed if it has ended by itself
+	return errors.Join(err, e.Close())
+}
+
+// followHangups reads keys and certificate again on every hangup until the context ends. If they cannot be read, the
+// old ones stay in force.
+func (e *Edge) followHangups(ctx context.Context, hangups <-chan os.Signal, settings func() (*config.Config, error)) {
 	for {
 		select {
 		case <-ctx.Done():

@@ -1,4 +1,4 @@
-package main
+package front
 
 import (
 	"errors"
@@ -33,10 +33,10 @@ func TestMemoryOfContainerAndMachine(t *testing.T) {
 }
 
 func TestBodyMemoryIsWhatIsConfigured(t *testing.T) {
-	if got := bodyMemory(&config.Config{Bodies: 5 << 30}); got != 5<<30 {
+	if got := BodyMemory(&config.Config{Bodies: 5 << 30}); got != 5<<30 {
 		t.Errorf("%d", got)
 	}
-	if got := bodyMemory(&config.Config{}); got < leastBodies || got > mostBodies {
+	if got := BodyMemory(&config.Config{}); got < leastBodies || got > mostBodies {
 		t.Errorf("%d by itself", got)
 	}
 }
@@ -44,11 +44,11 @@ func TestBodyMemoryIsWhatIsConfigured(t *testing.T) {
 // A body may be larger than what the API takes where there is room, since what is sent of it is not.
 func TestTheLargestBody(t *testing.T) {
 	for bodies, want := range map[config.Size]int64{64 << 20: 32 << 20, 200 << 20: 100 << 20, 2 << 30: 128 << 20} {
-		if got := bodyLimit(&config.Config{Bodies: bodies}); got != want {
+		if got := BodyLimit(&config.Config{Bodies: bodies}); got != want {
 			t.Errorf("room of %d: %d, want %d", bodies, got, want)
 		}
 	}
-	if got := bodyLimit(&config.Config{BodyLimit: 1 << 20}); got != 1<<20 {
+	if got := BodyLimit(&config.Config{BodyLimit: 1 << 20}); got != 1<<20 {
 		t.Errorf("configured: %d", got)
 	}
 }

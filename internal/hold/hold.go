@@ -1,0 +1,176 @@
+// Package hold limits the bytes that are held in memory at once, of what strangers send and of what is made of it.
+package hold
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// ErrFull means that there is no room for another body.
+var ErrFull = errors.New("too many bytes of requests and answers are held in memory")
+
+const (
+	// Bulky is the number of bytes from which a share is bulky: work on it takes several times as many.
+	Bulky = 4 << 20
+
+	mostBulk = 96 << 20 // bytes that bulky shares may hold together
+	patience = 30 * time.Second
+)
+
+// A Space limits the bytes that are held in memory at once, for all that have a share of it together.
+type Space struct {
+	// Patience is how long Wait waits: 30 seconds, unless somebody says otherwise.
+	Patience time.Duration
+
+	limit int64
+	one   chan struct{} // holds a token while Alone runs
+
+	mu    sync.Mutex
+	all   amount
+	of    map[string]amount // of it, by tenant
+	freed chan struct{}     // closed when there is more room; nil if nobody waits
+}
+
+// An amount is a number of bytes, and how many of them bulky shares hold.
+type amount struct{ bytes, bulk int64 }
+
+// amountOf returns the amount that a share of n bytes is.
+func amountOf(n int64) amount {
+	if n > Bulky {
+		return amount{n, n}
+	}
+	return amount{bytes: n}
+}
+
+func (a amount) plus(b amount) amount  { return amount{a.bytes + b.bytes, a.bulk + b.bulk} }
+func (a amount) minus(b amount) amount { return amount{a.bytes - b.bytes, a.bulk - b.bulk} }
+
+// New returns a space of so many bytes.
+func New(limit int64) *Space {
+	return &Space{Patience: patience, limit: limit, one: make(chan struct{}, 1), of: map[string]amount{}}
+}
+
+// Limit returns how many bytes there are.
+func (s *Space) Limit() int64 { return s.limit }
+
+// Alone calls do while no other call of Alone is under way, or returns why ctx has ended first.
+func (s *Space) Alone(ctx context.Context, do func() error) error {
+	select {
+	case s.one <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-s.one }()
+	return do()
+}
+
+// Share returns a share of the space for a tenant. It holds nothing yet.
+func (s *Space) Share(tenant string) *Share { return &Share{Tenant: tenant, space: s} }
+
+// A Share is what one request and its answer hold of a space, until it is released.
+type Share struct {
+	Tenant string // empty if there is only one; it must be set before the share holds anything
+
+	space    *Space
+	held     int64
+	ahead    int64 // of it, what Wait has taken for later calls of Take
+	released bool
+}
+
+// change adds n bytes to what a share holds. The space must be locked.
+func (h *Share) change(n int64) {
+	s, was := h.space, amountOf(h.held)
+	h.held += n
+	is := amountOf(h.held)
+	s.all = s.all.minus(was).plus(is)
+	if s.of[h.Tenant] = s.of[h.Tenant].minus(was).plus(is); s.of[h.Tenant] == (amount{}) {
+		delete(s.of, h.Tenant)
+	}
+	if n < 0 && s.freed != nil {
+		close(s.freed)
+		s.freed = nil
+	}
+}
+
+// fits reports whether there is room for n bytes more. The space must be locked.
+func (h *Share) fits(n int64) bool {
+	s, own, want := h.space, amountOf(h.held), amountOf(h.held+n)
+	within := func(all amount, parts int64) bool {
+		others := all.minus(own)
+		with := others.plus(want)
+		return (others.bytes == 0 || with.bytes <= s.limit/parts) &&
+			(others.bulk == 0 || want.bulk == 0 || with.bulk <= mostBulk/parts)
+	}
+	return !h.released && within(s.all, 1) && (h.Tenant == "" || within(s.of[h.Tenant], 2))
+}
+
+// Take takes n more bytes, and reports whether there is room for them. With several tenants, one tenant gets at most
+// half of it, so that there is room for the rest; all that is bulky gets 96 MB. A share that is alone always
+// finds room, because another limit says how large one body may be.
+func (h *Share) Take(n int64) bool {
+	h.space.mu.Lock()
+	defer h.space.mu.Unlock()
+	if more := n - h.ahead; more > 0 {
+		if !h.fits(more) {
+			return false
+		}
+		h.change(more)
+	}
+	h.ahead = max(0, h.ahead-n)
+	return true
+}
+
+// Wait takes n bytes for what Take will take, once there is room. It returns [ErrFull] when there was none for a
+// while, and why ctx has ended. Whoever waits must hold nothing yet, so that nobody waits for each other.
+func (h *Share) Wait(ctx context.Context, n int64) error {
+	late := time.NewTimer(h.space.Patience)
+	defer late.Stop()
+	for {
+		freed := h.reserve(n)
+		if freed == nil {
+			return nil
+		}
+		select {
+		case <-freed:
+		case <-late.C:
+			return ErrFull
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// reserve takes n bytes ahead. If there is no room for them it returns a channel that is closed when there is more.
+func (h *Share) reserve(n int64) <-chan struct{} {
+	s := h.space
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if h.fits(n) {
+		h.change(n)
+		h.ahead += n
+		return nil
+	}
+	if s.freed == nil {
+		s.freed = make(chan struct{})
+	}
+	return s.freed
+}
+
+// Add takes n bytes even if there is no room for them, because they are in memory already.
+func (h *Share) Add(n int64) {
+	h.space.mu.Lock()
+	defer h.space.mu.Unlock()
+	if !h.released {
+		h.change(n)
+	}
+}
+
+// Release returns everything, for good. It may be called more than once, and while other shares take.
+func (h *Share) Release() {
+	h.space.mu.Lock()
+	defer h.space.mu.Unlock()
+	h.change(-h.held)
+	h.ahead, h.released = 0, true
+}
