@@ -3,7 +3,6 @@ package anthropic
 import (
 	"bytes"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/decantdev/decant"
@@ -108,7 +107,7 @@ func plain(raw []byte) bool {
 
 // member is a member of an object: its name and the place of its value.
 type member struct {
-	name  string
+	name  []byte
 	value jsonspan.Span
 }
 
@@ -116,20 +115,21 @@ type member struct {
 // marker and content, the marker is left out.
 func (c *canon) object(sc *jsonspan.Scanner, block bool) {
 	c.enter(sc)
-	var ms []member
+	var few [8]member // most objects have no more
+	ms := few[:0]
 	for sc.Open(); sc.Next(); {
-		name := string(sc.Name())
+		name := sc.Name()
 		ms = append(ms, member{name, c.skip(sc)})
 	}
-	slices.SortStableFunc(ms, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	slices.SortStableFunc(ms, func(a, b member) int { return bytes.Compare(a.name, b.name) })
 	c.out = append(c.out, '{')
 	for i, m := range ms {
-		if i+1 < len(ms) && ms[i+1].name == m.name || c.empty(m.value) || block && m.name == "cache_control" {
+		if i+1 < len(ms) && bytes.Equal(ms[i+1].name, m.name) || c.empty(m.value) || block && string(m.name) == "cache_control" {
 			continue // of a repeated name the last value counts
 		}
-		c.out = append(jsonspan.AppendQuote(c.out, m.name), ':')
+		c.out = append(jsonspan.AppendQuote(c.out, string(m.name)), ':')
 		at := jsonspan.Scan(c.src, m.value.Start)
-		if block && m.name == "content" {
+		if block && string(m.name) == "content" {
 			c.content(&at)
 		} else {
 			c.value(&at)
