@@ -67,8 +67,9 @@ func (u *Upcoming) NearEarly() (policy.PlanOptions, bool) {
 	if u.cached == nil || dr.Match.Branch != nil || dr.Preset.Summary.Ahead.Tokens() == 0 || !u.SoonPays() {
 		return policy.PlanOptions{}, false
 	}
-	o := u.planOptions(u.earlyRoom())
-	o.Coming = u.step()
+	target, size := u.earlyRoom(), u.room(dr.Outcome.After)
+	o := u.planOptions(target)
+	o.Coming = min(u.step(), max(0, size-target)/10)
 	return o, true
 }
 
@@ -78,11 +79,13 @@ func (u *Upcoming) step() int {
 	return u.room(dr.Outcome.After) / max(1, len(decant.Rounds(dr.View.Live())))
 }
 
-// bounds returns what a pour aims at, and the size of the messages when it is due, as the planner counts them.
+// bounds returns what a pour aims at, and the size of the messages when it is due, as the planner counts them. One for money
+// may miss its aim twice as far: nothing demands it, and the next one comes the sooner.
 func (u *Upcoming) bounds(early bool) (target, trigger int) {
 	dr := u.Draft
 	if early {
-		return u.earlyRoom(), u.room(dr.Outcome.Before)
+		target = u.earlyRoom()
+		return target, target + 2*max(0, u.room(dr.Outcome.Before)-target)
 	}
 	return u.targets(policy.Necessary)[0], u.room(dr.Limits.Trigger)
 }
