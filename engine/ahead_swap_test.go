@@ -12,6 +12,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/provider"
 )
 
@@ -120,4 +121,38 @@ func TestAnotherProcessPours(t *testing.T) {
 		}
 		other.Close()
 	})
+}
+
+// An early pour that will pay for the next request is planned behind the answer before it. Without what was planned it is made
+// all the same, and the same request is sent the same view.
+func TestAnEarlyPourIsPlannedBeforeItPays(t *testing.T) {
+	for _, prepared := range []bool{true, false} {
+		t.Run(fmt.Sprint(prepared), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k := newDialogue(t, engine.Options{Window: 200_000, ArchiveDelay: -1})
+				k.extra = `"cache_control":{"type":"ephemeral"},`
+				k.user("Do the work.")
+				for n := 1; k.last == nil || k.last.Report.Reason == ""; n++ {
+					if !prepared {
+						k.start(engine.Options{Window: 200_000, ArchiveDelay: -1})
+					}
+					k.round(n, output(fmt.Sprintf("call_%d", n), 60))
+					if k.prepare(); n == 60 {
+						t.Fatal("60 rounds without a pour")
+					}
+					k.engine.Finish(k.last, engine.Response{Status: 200, Usage: decant.Usage{CacheRead: k.last.Report.After, Output: 50}, Content: []byte(`[{"type":"text","text":"noted"}]`)})
+					synctest.Wait()
+				}
+				r := k.last.Report
+				before := slices.ContainsFunc(r.Plan.Notes, func(s string) bool { return strings.Contains(s, "before it was due") })
+				if r.Reason != policy.Paid || r.Route != "checkpoint early" || before != prepared {
+					t.Errorf("poured because %s by %s, notes %q", r.Reason, r.Route, r.Plan.Notes)
+				}
+				was := k.last.Body
+				if k.prepare(); !bytes.Equal(k.last.Body, was) {
+					t.Error("the same request is sent another view")
+				}
+			})
+		})
+	}
 }

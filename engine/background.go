@@ -90,18 +90,20 @@ func (a *ahead) begin(dr *plan.Draft, sent, answer []byte) {
 		return
 	}
 	next := plan.NewUpcoming(dr)
-	o, near := next.Near()
-	switch {
-	case !near:
+	if o, near := next.Near(); near {
+		if a.by == nil || !a.segment(next, o, sent, answer) {
+			a.plan(next, o, false, answer)
+		}
+	} else if o, near := next.NearEarly(); near {
+		a.plan(next, o, true, answer)
+	} else {
 		next.Drop()
-	case a.by == nil || !a.segment(next, o, sent, answer):
-		a.plan(next, o, answer)
 	}
 }
 
 // plan has the next pour of a conversation planned, if nobody does so.
-func (a *ahead) plan(next *plan.Upcoming, o policy.PlanOptions, answer []byte) {
-	f, ok := next.Forecast(o, answer)
+func (a *ahead) plan(next *plan.Upcoming, o policy.PlanOptions, early bool, answer []byte) {
+	f, ok := next.Forecast(o, early, answer)
 	if make := a.forecast(f, ok); make != nil {
 		a.background.do(make)
 	}
@@ -147,7 +149,7 @@ func (a *ahead) segment(next *plan.Upcoming, o policy.PlanOptions, sent, answer 
 	}
 	o.Call.Conversation, o.Call.Background, o.Call.Sent = dr.Match.Stored.Key, true, sent
 	w := &segmentWriter{a, cached, dr.Conv, o}
-	f, ok := next.Forecast(o, answer)
+	f, ok := next.Forecast(o, false, answer)
 	a.background.do(func(ctx context.Context) error {
 		if err := w.write(ctx); err != nil || !ok {
 			return err

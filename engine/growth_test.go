@@ -1,12 +1,14 @@
 package engine_test
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/testing/sandboxtest"
 	"github.com/decantdev/decant/testing/testkit"
 )
@@ -83,6 +85,23 @@ func TestWorkGrowsWithTheNumberOfThings(t *testing.T) {
 			})
 		})
 	}
+	t.Run("tools", func(t *testing.T) {
+		testkit.Linear(t, testkit.Depth(64, 256), func(n int) func() {
+			tools := list(n, `{"name":"tool_%d","description":"d","input_schema":{"type":"object"}}`)
+			body := bytes.Replace(bodyOf(spoken("user", `"q"`)), []byte(`"messages"`), []byte(`"tools":`+tools+`,"messages"`), 1)
+			return grown(t, roomy, nil, body)
+		})
+	})
+	t.Run("conversations", func(t *testing.T) {
+		testkit.Linear(t, testkit.Depth(8, 32), func(n int) func() {
+			e := started(t, roomy)
+			return func() {
+				for i := range n {
+					prepareAndFinish(t, e, fmt.Sprint("s", i), bodyOf(spoken("user", fmt.Sprintf(`"q%d"`, i))), decant.Usage{})
+				}
+			}
+		})
+	})
 	t.Run("results that arrive", func(t *testing.T) {
 		testkit.Linear(t, testkit.Depth(32, 128), func(n int) func() {
 			first := []string{spoken("user", `"q"`)}
@@ -91,24 +110,73 @@ func TestWorkGrowsWithTheNumberOfThings(t *testing.T) {
 	})
 }
 
+// TestPoursGrowWithTheNumberOfThings prepares requests of which two thirds do not fit: so they are poured, and what is decided
+// is stored with all that they bring.
+func TestPoursGrowWithTheNumberOfThings(t *testing.T) {
+	for i, c := range many[:3] {
+		if i == 1 && !testkit.Full() { // it lies between the others
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			testkit.Linear(t, testkit.Depth(256, 512), func(n int) func() {
+				body := bodyOf(append(c.messages(n), spoken("assistant", `"more"`), spoken("user", `"end"`))...)
+				const bytesPerToken = 5
+				e, turn := started(t, len(body)/bytesPerToken/3), 0
+				return func() {
+					turn++
+					if p := prepareAndFinish(t, e, fmt.Sprint("s", turn), body, decant.Usage{}); p.Report.Reason != policy.Necessary {
+						t.Fatalf("%d tokens were not poured", p.Report.Before)
+					}
+				}
+			})
+		})
+	}
+}
+
+// roomy is a window that has room for everything.
+const roomy = 100_000_000
+
 // prepared returns what prepares a request, in a window that has room for all of it, after another one was answered.
 func prepared(t *testing.T, first, second []string) func() {
 	t.Helper()
-	e, err := engine.New(emptyStore(t), engine.Options{Timeouts: sandboxtest.Patient, Window: 100_000_000, NoEarlyPours: true, Logger: testkit.StrictLog(t)})
+	if first == nil {
+		return grown(t, roomy, nil, bodyOf(second...))
+	}
+	return grown(t, roomy, bodyOf(first...), bodyOf(second...))
+}
+
+// grown is prepared with bodies, in a window; first may be nil.
+func grown(t *testing.T, window int, first, second []byte) func() {
+	t.Helper()
+	e := started(t, window)
+	if first != nil {
+		prepareAndFinish(t, e, "s", first, decant.Usage{Input: 10, Output: 50})
+	}
+	return func() { prepareAndFinish(t, e, "s", second, decant.Usage{}) }
+}
+
+// started returns an engine that pours where the window demands it.
+func started(t *testing.T, window int) *engine.Engine {
+	t.Helper()
+	e, err := engine.New(emptyStore(t), engine.Options{Timeouts: sandboxtest.Patient, Window: window, NoEarlyPours: true, Logger: testkit.StrictLog(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { e.Close() })
-	prepare := func(messages []string) *engine.Prepared {
-		p, err := e.Prepare(t.Context(), &engine.Request{Session: "s", Body: bodyOf(messages...)})
-		if err != nil || p.Fault != nil {
-			t.Fatal(err, p.Fault)
-		}
-		return p
+	return e
+}
+
+// prepareAndFinish prepares a request, which is answered if there is usage.
+func prepareAndFinish(t *testing.T, e *engine.Engine, session string, body []byte, u decant.Usage) *engine.Prepared {
+	t.Helper()
+	p, err := e.Prepare(t.Context(), &engine.Request{Session: session, Body: body})
+	if err != nil || p.Fault != nil {
+		t.Fatal(err, p.Fault)
 	}
-	if first != nil {
-		p := prepare(first)
-		e.Finish(p, engine.Response{Status: 200, Usage: decant.Usage{Input: 10, Output: 50}})
+	res := engine.Response{}
+	if u != (decant.Usage{}) {
+		res = engine.Response{Status: 200, Usage: u}
 	}
-	return func() { e.Finish(prepare(second), engine.Response{}) }
+	e.Finish(p, res)
+	return p
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"slices"
 	"sort"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/decantdev/decant"
@@ -120,7 +119,7 @@ func plain(raw []byte) bool {
 
 // member is a member of an object: its name and the place of its value.
 type member struct {
-	name  string
+	name  []byte
 	value jsonspan.Span
 }
 
@@ -128,23 +127,24 @@ type member struct {
 // say nothing.
 func (c *canon) object(sc *jsonspan.Scanner, block bool) {
 	c.enter(sc)
-	var ms []member
+	var few [8]member // most objects have no more
+	ms := few[:0]
 	for sc.Open(); sc.Next(); {
-		name := string(sc.Name())
+		name := sc.Name()
 		ms = append(ms, member{name, c.skip(sc)})
 	}
-	slices.SortStableFunc(ms, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	slices.SortStableFunc(ms, func(a, b member) int { return bytes.Compare(a.name, b.name) })
 	c.out = append(c.out, '{')
 	for i, m := range ms {
-		if i+1 < len(ms) && ms[i+1].name == m.name || c.empty(m.value) || block && c.Ignored[m.name] {
+		if i+1 < len(ms) && bytes.Equal(ms[i+1].name, m.name) || c.empty(m.value) || block && c.Ignored[string(m.name)] {
 			continue // of a repeated name the last value counts
 		}
-		c.out = append(jsonspan.AppendQuote(c.out, m.name), ':')
+		c.out = append(jsonspan.AppendQuote(c.out, string(m.name)), ':')
 		at := jsonspan.Scan(c.src, m.value.Start)
 		switch {
-		case block && c.Nested[m.name]:
+		case block && c.Nested[string(m.name)]:
 			c.blocks(&at)
-		case block && m.name == "type" && at.Kind() == '"':
+		case block && string(m.name) == "type" && at.Kind() == '"':
 			kind := jsonspan.Unquote(m.value.Of(c.src))
 			c.out = jsonspan.AppendQuote(c.out, cmp.Or(c.Types[kind], kind))
 		default:

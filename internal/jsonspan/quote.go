@@ -2,6 +2,7 @@ package jsonspan
 
 import (
 	"bytes"
+	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -14,8 +15,20 @@ func Unquote(raw []byte) string {
 	if i < 0 {
 		return validString(body)
 	}
-	return string(appendUnquote(make([]byte, 0, len(body)), raw))
+	b := scratch.Get().(*[]byte)
+	*b = appendUnquote((*b)[:0], raw)
+	s := string(*b)
+	if cap(*b) <= mostScratch {
+		scratch.Put(b)
+	}
+	return s
 }
+
+// scratch has the buffers in which strings are decoded before it is known how long they are.
+var scratch = sync.Pool{New: func() any { return new([]byte) }}
+
+// mostScratch is the size of the largest buffer that is kept.
+const mostScratch = 1 << 20
 
 // validString returns b as a string in which invalid UTF-8 is replaced.
 func validString(b []byte) string {

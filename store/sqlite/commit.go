@@ -289,17 +289,24 @@ func (c *commit) append(t *tx) error {
 		}
 		h.length++
 		h.messages, h.tokens = e.Message, h.tokens+e.Tokens
-		if err := t.exec("INSERT INTO chains (tenant, session, chain, conversation, position) VALUES (?, ?, ?, ?, ?)",
-			c.Tenant, t.short(h.session), t.hash(c.Tenant, e.Chain), c.ID, h.length); err != nil {
-			return err
-		}
 		data = appendEntry(data, e)
+	}
+	if err := c.link(t, first); err != nil {
+		return err
 	}
 	if err := t.exec("INSERT INTO segments (tenant, conversation, version, position, data) VALUES (?, ?, ?, ?, ?)",
 		c.Tenant, c.ID, h.version, first, t.seal(data, segmentPlace(c.Key, h.version, first))); err != nil {
 		return err
 	}
 	return c.enqueue(t)
+}
+
+// link makes the entries known to Match.
+func (c *commit) link(t *tx, first int) error {
+	session := t.short(c.head.session)
+	return t.inOrder(c.Tenant, len(c.Entries), func(i int) *decant.Hash { return &c.Entries[i].Chain }, func(i int, chain []byte) error {
+		return t.exec("INSERT INTO chains (tenant, session, chain, conversation, position) VALUES (?, ?, ?, ?, ?)", c.Tenant, session, chain, c.ID, first+i)
+	})
 }
 
 // enqueue notes the texts that are new to the store for the index.

@@ -1,11 +1,14 @@
 package sqlite
 
 import (
+	"cmp"
 	"database/sql"
 	"database/sql/driver"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
@@ -23,6 +26,7 @@ type content struct {
 type blob struct {
 	hash   decant.Hash
 	data   []byte // nil: not among those added
+	pack   int64  // that it goes into if it is fresh
 	fresh  bool   // the store did not have it
 	shared bool   // it is referred to and not fresh: the conversation has to hold it
 }
@@ -70,28 +74,70 @@ func (c *content) store(t *tx, k store.Key) error {
 	if err := p.start(t); err != nil {
 		return err
 	}
+	if err := c.enter(t, p.id); err != nil {
+		return err
+	}
 	for i := range c.blobs {
 		b := &c.blobs[i]
-		n, err := t.change("INSERT INTO blobs (tenant, hash, pack) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", k.Tenant, t.hash(k.Tenant, b.hash), p.id)
-		if err != nil {
-			return err
-		}
-		if n == 0 {
+		if !b.fresh {
 			continue
 		}
-		b.fresh = true
-		if p.add(b.hash, b.data); len(p.data) < packSize {
-			continue
+		if b.pack != p.id {
+			if _, err := p.flush(t, k); err != nil {
+				return err
+			}
+			p.id = b.pack
 		}
-		if _, err := p.flush(t, k); err != nil {
-			return err
-		}
+		p.add(b.hash, b.data)
 	}
 	if _, err := p.flush(t, k); err != nil {
 		return err
 	}
 	for i := range c.blobs {
 		if err := c.refer(t, c.blobs[i].hash); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enter enters the blobs that the store does not have, each with its pack; the first pack is given.
+func (c *content) enter(t *tx, pack int64) error {
+	size := 0
+	for i := range c.blobs {
+		b := &c.blobs[i]
+		if b.pack = pack; size+len(b.data) < packSize {
+			size += len(b.data)
+		} else {
+			pack, size = pack+1, 0
+		}
+	}
+	return t.inOrder(c.key.Tenant, len(c.blobs), func(i int) *decant.Hash { return &c.blobs[i].hash }, func(i int, stored []byte) error {
+		n, err := t.change("INSERT INTO blobs (tenant, hash, pack) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", c.key.Tenant, stored, c.blobs[i].pack)
+		c.blobs[i].fresh = n > 0
+		return err
+	})
+}
+
+// inOrder calls do with the index of each of n hashes, and the hash as it is stored, about in the order of an index of them:
+// rows at random places are what a commit costs most.
+func (t *tx) inOrder(tenant string, n int, hash func(int) *decant.Hash, do func(int, []byte) error) error {
+	type place struct {
+		begins uint64
+		at     int
+		stored []byte
+	}
+	places := make([]place, n)
+	for i := range places {
+		p := &places[i]
+		if p.at, p.stored = i, hash(i)[:]; t.box != nil {
+			p.stored = t.hash(tenant, *hash(i))
+		}
+		p.begins = binary.BigEndian.Uint64(p.stored)
+	}
+	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.begins, b.begins) })
+	for i := range places {
+		if err := do(places[i].at, places[i].stored); err != nil {
 			return err
 		}
 	}

@@ -243,17 +243,16 @@ func (a *archiver) events() (ev store.Events, err error) {
 
 // lengths notes how much of the chain, which is kept and then added, each request held: the last of them
 // all of it, and those before it up to their last block. That is not how many blocks they had: clients
-// leave thinking out.
+// leave thinking out. The last one begins with all others, so that only its blocks have to be hashed.
 func lengths(rs []store.Request, fs []Answered, kept, added []store.Entry) {
 	n := len(kept) + len(added)
 	rs[len(rs)-1].Length = n
 	if len(rs) == 1 {
 		return
 	}
-	chain := slices.Concat(kept, added)
+	chain, whole := slices.Concat(kept, added), fs[len(fs)-1].Out.Prompt
 	for i := len(rs) - 2; i >= 0; i-- {
-		r := fs[i].Out.Prompt
-		last := r.Hash(len(r.Spine) - 1)
+		last := whole.Hash(len(fs[i].Out.Prompt.Spine) - 1)
 		for n > 0 && (chain[n-1].Kind == decant.KindThinking || chain[n-1].Chain != last) {
 			n--
 		}

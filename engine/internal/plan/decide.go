@@ -66,6 +66,7 @@ func (a *attempt) decide(ctx context.Context) (behind bool, fault error) {
 	reason := dr.Demand.Reason
 	if reason == "" && (!dr.Match.Repeats() || dr.Demand.Unedit) {
 		reason = policy.Ask(p)
+		dr.Economy = p.money
 	}
 	switch {
 	case reason == "":

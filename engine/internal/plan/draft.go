@@ -31,6 +31,7 @@ type Draft struct {
 	Betas     []string
 	Params    []byte // replaces the request's thinking parameter, nil: it stays
 	Outcome   Outcome
+	Economy   policy.Economy // of early pours, as it was when it was asked whether one pays; the zero value: it was not
 
 	Pausing  bool   // the provider is asked for a summary in place of an answer, if it finds the prompt large, too
 	PourID   string // of the pour under way, empty when there is none

@@ -98,7 +98,11 @@ func (r *rewrite) dropBlockRoute(ctx context.Context) error {
 // which come next.
 func (r *rewrite) coverRoute(ctx context.Context) error {
 	dr := r.Draft
-	proposal, ds, err := r.plan(ctx, r.room(dr.Fixed+r.earlyTarget()))
+	if r.prepared != nil {
+		r.proposal, dr.Outcome.Plan = nil, r.prepared
+		return r.forgetting(r.settle(r.prepared.Decisions))
+	}
+	proposal, ds, err := r.plan(ctx, r.earlyRoom())
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ var (
 	folding      = route{name: RouteFold, carry: (*rewrite).foldRoute}
 	foldingTurn  = route{name: RouteFoldTurn, carry: (*rewrite).turnFoldRoute}
 	early        = route{name: "edit early", carry: (*rewrite).earlyRoute}
-	covering     = route{name: "checkpoint early", carry: (*rewrite).coverRoute}
+	covering     = route{name: "checkpoint early", carry: (*rewrite).coverRoute, plans: true}
 	probing      = route{name: RouteProbe, carry: (*rewrite).probeRoute, unsure: true}
 	letting      = route{name: "edit early, thinking dropped by the provider", carry: (*rewrite).earlyDropRoute}
 	routineClear = route{name: "cleared by rule, by the provider", carry: (*rewrite).routineClearRoute}

@@ -155,6 +155,20 @@ func (s *Schedule) Waits() bool {
 	return dr.Meter.Futile.Waits(len(dr.Body), func() string { return s.earlyTerms() })
 }
 
+// SoonPays reports whether an early pour with a checkpoint will pay for the request behind an answered one: one more has
+// carried then what such a pour frees.
+func (s *Schedule) SoonPays() bool {
+	dr := s.Draft
+	e := dr.Economy
+	if !e.Early || dr.Outcome.Poured() || dr.NoEarlyPours && !dr.Pressed || s.earlyTarget() == 0 || s.Waits() {
+		return false
+	}
+	e.Idle, e.Switched = 0, false
+	e.Excess.Freed = dr.Outcome.After - dr.Fixed - e.Excess.Left
+	e.Excess.Carried += e.Excess.Freed + e.Excess.Freed/8 // the answer comes on top
+	return e.Covers()
+}
+
 // noteFutile remembers that an early pour brought nothing to the request.
 func (s *Schedule) noteFutile() {
 	dr := s.Draft
@@ -176,6 +190,9 @@ func (s *Schedule) earlyTarget() int {
 	}
 	return policy.EarlyTarget(dr.Preset, dr.Limits, dr.Fixed, decant.CheckpointIn(dr.InForce))
 }
+
+// earlyRoom returns the tokens that the messages have after such a pour, as the planner counts them.
+func (s *Schedule) earlyRoom() int { return s.room(s.Draft.Fixed + s.earlyTarget()) }
 
 // writes reports whether a model writes the records of pours.
 func writes(s provider.Summarizer) bool {

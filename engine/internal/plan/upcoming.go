@@ -16,6 +16,7 @@ import (
 type Candidate struct {
 	Place
 	Plan   *decant.Plan
+	Early  bool     // it is of an early pour, for money
 	Coming int      // tokens of the plan that were to come behind the request behind which it was made
 	Seen   int      // messages that it was held against: all that the model used in them and that it covers is in its record
 	Ahead  bool     // its record has lines of a segment that was written ahead
@@ -41,7 +42,9 @@ type Upcoming struct {
 }
 
 // NewUpcoming returns the pour that comes after a draft was sent.
-func NewUpcoming(dr *Draft) *Upcoming { return &Upcoming{&Schedule{Draft: dr}, dr.cached()} }
+func NewUpcoming(dr *Draft) *Upcoming {
+	return &Upcoming{&Schedule{Draft: dr, Summarizer: dr.Summarizer}, dr.cached()}
+}
 
 // Near returns the options of the pour, for a segment that is written ahead of it, and false where the conversation is
 // not as near to its trigger as the preset says, or is not stored yet.
@@ -54,10 +57,37 @@ func (u *Upcoming) Near() (policy.PlanOptions, bool) {
 		return policy.PlanOptions{}, false
 	}
 	o := u.planOptions(u.targets(policy.Necessary)[0])
-	size := u.room(dr.Outcome.After)
-	step := size / max(1, len(decant.Rounds(dr.View.Live())))
-	o.Coming = max(0, o.Trigger-size) + step/2
+	o.Coming = max(0, o.Trigger-u.room(dr.Outcome.After)) + u.step()/2
 	return o, true
+}
+
+// NearEarly returns the options of an early pour that will pay for the next request, and false where none will.
+func (u *Upcoming) NearEarly() (policy.PlanOptions, bool) {
+	dr := u.Draft
+	if u.cached == nil || dr.Match.Branch != nil || dr.Preset.Summary.Ahead.Tokens() == 0 || !u.SoonPays() {
+		return policy.PlanOptions{}, false
+	}
+	target, size := u.earlyRoom(), u.room(dr.Outcome.After)
+	o := u.planOptions(target)
+	o.Coming = min(u.step(), max(0, size-target)/10)
+	return o, true
+}
+
+// step returns the tokens of a round, as the planner counts them.
+func (u *Upcoming) step() int {
+	dr := u.Draft
+	return u.room(dr.Outcome.After) / max(1, len(decant.Rounds(dr.View.Live())))
+}
+
+// bounds returns what a pour aims at, and the size of the messages when it is due, as the planner counts them. One for money
+// may miss its aim twice as far: nothing demands it, and the next one comes the sooner.
+func (u *Upcoming) bounds(early bool) (target, trigger int) {
+	dr := u.Draft
+	if early {
+		target = u.earlyRoom()
+		return target, target + 2*max(0, u.room(dr.Outcome.Before)-target)
+	}
+	return u.targets(policy.Necessary)[0], u.room(dr.Limits.Trigger)
 }
 
 // Drop leaves no candidate waiting for the pour, which is not near.
@@ -68,14 +98,15 @@ func (u *Upcoming) Drop() {
 }
 
 // Forecast returns a forecast behind the answered request, whose answer is a JSON list of blocks or nil. o are the
-// options of the pour ([Upcoming.Near]). It reports false where nothing can be prepared.
-func (u *Upcoming) Forecast(o policy.PlanOptions, answer []byte) (*Forecast, bool) {
+// options of the pour ([Upcoming.Near], [Upcoming.NearEarly]). It reports false where nothing can be prepared.
+func (u *Upcoming) Forecast(o policy.PlanOptions, early bool, answer []byte) (*Forecast, bool) {
 	if !u.foreseeable() {
 		return nil, false
 	}
 	in := u.Draft.Input
-	f := &Forecast{cached: u.cached, next: Candidate{Place: u.place(len(in.Conv.Messages))}, opts: o, conv: in.Conv}
-	if waits := u.cached.Candidate(); waits != nil && u.holds(waits) && policy.Expected(waits.Plan, u.more(waits)+o.Coming, o.Target, o.Trigger) {
+	f := &Forecast{cached: u.cached, next: Candidate{Place: u.place(len(in.Conv.Messages)), Early: early}, opts: o, conv: in.Conv}
+	target, trigger := u.bounds(early)
+	if waits := u.cached.Candidate(); waits != nil && waits.Early == early && u.holds(waits) && policy.Expected(waits.Plan, u.more(waits)+o.Coming, target, trigger) {
 		f.waits = waits
 	}
 	if m, ok := answerOf(in, answer); ok {
@@ -232,14 +263,15 @@ func (f *Forecast) counts() []int32 {
 // that is being made is waited for: that takes no longer than making it at once.
 func (u *Upcoming) prepared(ctx context.Context, why policy.Reason) *decant.Plan {
 	in := u.Draft.Input
-	if why != policy.Necessary || in.Demand.Reason != "" || u.quick || u.cached == nil || in.Match.Branch != nil || !u.foreseeable() {
+	early := why == policy.Paid
+	if why != policy.Necessary && !early || in.Demand.Reason != "" || u.quick || u.cached == nil || in.Match.Branch != nil || !u.foreseeable() {
 		return nil
 	}
 	if !u.cached.candidate.wait(ctx) {
 		return nil
 	}
 	c := u.cached.Candidate()
-	if c == nil || !u.holds(c) || u.Summarizer != nil && !c.Ahead {
+	if c == nil || c.Early != early || !u.holds(c) || u.Summarizer != nil && !early && !c.Ahead {
 		return nil
 	}
 	return u.swapped(ctx, c)
@@ -250,7 +282,7 @@ func (u *Upcoming) prepared(ctx context.Context, why policy.Reason) *decant.Plan
 func (u *Upcoming) swapped(ctx context.Context, c *Candidate) *decant.Plan {
 	dr := u.Draft
 	ms, more := dr.Conv.Messages, u.more(c)
-	target, trigger := u.targets(policy.Necessary)[0], u.room(dr.Limits.Trigger)
+	target, trigger := u.bounds(c.Early)
 	if !policy.Expected(c.Plan, more, target, trigger) {
 		return nil
 	}
