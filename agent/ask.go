@@ -253,7 +253,7 @@ func (r *asking) send(p *engine.Prepared) (*provider.Answer, error) {
 				return nil, err
 			}
 		}
-		a, err := r.agent.client.Speak(r.ctx, &provider.Turn{Body: p.Body, Betas: p.Betas}, r.hear)
+		a, err := r.agent.client.Speak(r.ctx, &provider.Turn{Body: p.Body, Betas: p.Betas, Backoff: r.agent.opts.Backoff}, r.hear)
 		if err == nil {
 			next, err := r.behind(p, a)
 			if err != nil {

@@ -234,10 +234,14 @@ func (m *meter) warning(last bool) string {
 		return ""
 	}
 	m.warned = true
-	text := fmt.Sprintf("%d tokens and $%.4f are used after %d turns", m.paid.Tokens, m.paid.Money.USD(), m.spent.Turns)
-	if m.budget != (Budget{}) {
-		text = fmt.Sprintf("%.0f %% of the budget is used: ", 100*share) + text
+	tokens, money := fmt.Sprint(m.paid.Tokens), fmt.Sprintf("$%.4f", m.paid.Money.USD())
+	if most := m.budget.Tokens; most > 0 {
+		tokens = fmt.Sprintf("%s of %d", tokens, most)
 	}
+	if most := m.budget.USD; most > 0 {
+		money = fmt.Sprintf("%s of $%.4f", money, most)
+	}
+	text := fmt.Sprintf("%s tokens and %s are used after %d turns", tokens, money, m.spent.Turns)
 	if last {
 		text += "; there is room for the final answer only"
 	}

@@ -44,6 +44,9 @@ type Options struct {
 	// there are none.
 	Budgets func(ctx context.Context) []budget.Budget
 
+	// Backoff says how long to wait where the provider has too many calls; zero: as the client does.
+	Backoff provider.Backoff
+
 	WrapUp     string // what the model is told at a limit; empty: a standard text
 	MostResult int    // characters of a result that the model is given; 0: 40,000
 	LongCache  bool   // prompts are kept by the provider for an hour, not for five minutes

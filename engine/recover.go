@@ -44,7 +44,7 @@ func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []by
 		return nil, false // that was the form that is always legal
 	}
 	(&learner{e, p.out.Draft}).refused(f, refused)
-	measure(&f, p, status)
+	measure(&f, p, status == http.StatusRequestEntityTooLarge || refused.Images)
 	next, err := p.incoming.prepare(ctx, f)
 	if err == nil && next.Report.Reason == "" {
 		err = next.Fault
@@ -117,10 +117,11 @@ func (p *Prepared) follow(next *Prepared) *Prepared {
 	return next
 }
 
-// measure completes what a refusal demands by what was refused.
-func measure(f *plan.Demand, p *Prepared, status int) {
+// measure completes what a refusal demands by what was refused. Of a request that is too heavy half the bytes are to leave: where many large
+// images are the matter, most bytes are theirs.
+func measure(f *plan.Demand, p *Prepared, heavy bool) {
 	a := p.out
-	if f.Reason == policy.Overflow && status == http.StatusRequestEntityTooLarge {
+	if f.Reason == policy.Overflow && heavy {
 		f.Bytes = len(p.Body) / 2
 	}
 	if n := a.Draft.Estimator.Messages(a.Draft.View.Messages); f.Factor > 0 && n > 0 {

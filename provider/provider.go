@@ -30,7 +30,8 @@ type Request struct {
 
 // A Backoff says how often a call is made and how long to wait in between. The zero value means three attempts with the
 // pauses of the official clients: as long as the provider asks for, up to a minute; else half a second, doubled each time,
-// and at most eight.
+// and at most eight. The pauses of another value are for a provider that has too many calls (status 429 or 529); other failures
+// are followed by those of the zero value. A provider that asks for more than an hour is not asked again.
 type Backoff struct {
 	Attempts int           // in all; 0 means three
 	Least    time.Duration // before the second attempt; doubled before each further one

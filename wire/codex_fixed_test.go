@@ -92,6 +92,54 @@ func TestResponsesWhatConfiguresStaysWhereverItStands(t *testing.T) {
 	}
 }
 
+// A program and the output that comes behind its calls are one round, in a request and in a file, and so are a search for tools and what it
+// returns, and a call whose output comes late. Null is no id.
+func TestPairsOfEveryKindAreOneRound(t *testing.T) {
+	const (
+		program = `{"type":"program","call_id":"p1","code":"await tools.list()"}`
+		inside  = `{"type":"function_call","name":"list","arguments":"{}","call_id":"c1","namespace":"files","caller":{"type":"program","caller_id":"p1"}}`
+		answer  = `{"type":"function_call_output","call_id":"c1","output":"a.go"}`
+		ends    = `{"type":"program_output","call_id":"p1","result":"1","status":"completed"}`
+		search  = `{"type":"tool_search_call","call_id":"s1","execution":"client","arguments":{"query":"x"}}`
+		found   = `{"type":"tool_search_output","call_id":"s1","execution":"client","tools":[]}`
+		hosted  = `{"type":"tool_search_call","call_id":null,"execution":"server","arguments":{}}`
+		tools   = `{"type":"tool_search_output","call_id":null,"execution":"server","tools":[]}`
+		late    = `{"type":"function_call","name":"build","arguments":"{}","call_id":"l1"}`
+		built   = `{"type":"function_call_output","call_id":"l1","output":"ok"}`
+		patch   = `{"type":"apply_patch_call","call_id":"a1","operation":{"type":"delete_file","path":"a"}}`
+		patched = `{"type":"apply_patch_call_output","call_id":"a1","status":"completed"}`
+	)
+	for name, tt := range map[string]struct {
+		items []string
+		want  []string // the first and last message of each round
+	}{
+		"a program":            {[]string{codexAsks, program, inside, answer, ends, codexDone, codexAsks, codexDone}, []string{"m2-m4", "m6-m6"}},
+		"a search for tools":   {[]string{codexAsks, search, codexAsks, found, codexDone}, []string{"m2-m4"}},
+		"a search by OpenAI":   {[]string{codexAsks, hosted, tools, codexAsks, hosted, tools, codexDone}, []string{"m2-m2", "m4-m4"}},
+		"a call that is slow":  {[]string{codexAsks, late, codexAsks, inside, answer, codexAsks, built, codexDone}, []string{"m2-m7", "m8-m8"}},
+		"a patch":              {[]string{codexAsks, patch, codexAsks, patched, codexDone}, []string{"m2-m4"}},
+		"an output without it": {[]string{codexAsks, ends, codexAsks, codexDone}, []string{"m2-m2", "m4-m4"}},
+	} {
+		for _, format := range []wire.Format{wire.OpenAIResponses, wire.Codex} {
+			src := responses(tt.items...)
+			if format == wire.Codex {
+				src = rollout(tt.items...)
+			}
+			d, err := wire.ParseAs(format, src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, r := range decant.Rounds(d.Conversation.Messages) {
+				got = append(got, fmt.Sprintf("m%d-m%d", r.Start+1, r.End))
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("%s, %s (-want +got):\n%s\n%s", name, format, diff, strings.Join(outline(d.Conversation.Messages), "\n"))
+			}
+		}
+	}
+}
+
 // rollout returns a rollout of a newer Codex, whose lines have ordinals.
 func rollout(items ...string) []byte {
 	const at = `{"timestamp":"2026-11-27T08:00:%02d.000Z","ordinal":%d,`

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -30,15 +31,20 @@ type connection struct {
 
 	mu       sync.Mutex
 	session  *sdk.ClientSession // nil: the server has ended
-	starts   int
+	starts   int                // in short succession
+	began    time.Time          // the newest of them
 	closed   bool
 	tools    []*sdk.Tool
 	progress map[string]func(text string) // of the calls under way, by their tokens
 	calls    int                          // that were made
 }
 
-// maxStarts is how many times a server is started: once, and once again.
-const maxStarts = 2
+// maxStarts is how many times a server is started in short succession: once, and once again. One that has lived for a while before it ended
+// counts as new: a service goes on for months.
+const (
+	maxStarts = 2
+	aWhile    = 10 * time.Minute
+)
 
 // errEnded means that a server has ended too often.
 var errEnded = errors.New("the server has ended twice and is not started again")
@@ -77,7 +83,7 @@ func (c *connection) live(ctx context.Context) (*sdk.ClientSession, error) {
 	if err != nil {
 		return nil, c.because(fmt.Errorf("it cannot be started: %w", err))
 	}
-	c.session = s
+	c.session, c.began = s, time.Now()
 	c.changed.Store(true) // it may have other tools than when it was started last, if it was
 	go func() {
 		defer end()
@@ -111,8 +117,12 @@ func (c *connection) start(ctx context.Context) (s *sdk.ClientSession, end func(
 func (c *connection) lost(s *sdk.ClientSession) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.session == s {
-		c.session = nil
+	if c.session != s {
+		return
+	}
+	c.session = nil
+	if time.Since(c.began) > aWhile {
+		c.starts = 0
 	}
 }
 

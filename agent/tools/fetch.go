@@ -154,13 +154,16 @@ func (f *fetcher) hold(p page) {
 	f.pages = f.pages[max(0, len(f.pages)-mostPages):]
 }
 
+// userAgent says who calls.
+const userAgent = "decant (+https://github.com/decantdev/decant)"
+
 // get fetches a page.
 func (f *fetcher) get(ctx context.Context, u *url.URL) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return "", err
 	}
-	req.Header.Set("User-Agent", "decant (+https://github.com/decantdev/decant)")
+	req.Header.Set("User-Agent", userAgent)
 	req.Header.Set("Accept", "text/markdown, text/html;q=0.9, text/plain;q=0.8, application/json;q=0.8, */*;q=0.1")
 	res, err := f.client.Do(req)
 	if err != nil {

@@ -302,7 +302,7 @@ func (l *ledger) named(name string) (*Record, error) {
 	}
 	switch len(found) {
 	case 0:
-		return nil, fmt.Errorf("%w as %q: \"decant notebook list --archived\" shows what there is", ErrNotFound, name)
+		return nil, fmt.Errorf("%w as %q: \"decant notebook list --all\" shows what there is", ErrNotFound, name)
 	case 1:
 		return found[0], nil
 	}

@@ -226,6 +226,13 @@ func (r *Record) Sessions() int {
 	return len(slices.Compact(all))
 }
 
+// HeardOnce reports whether an item is an observation that a person said in one session alone, and that nothing has
+// confirmed. Copies of the session in forks and resumed sessions say it no second time.
+func HeardOnce(it memory.Item) bool {
+	r, err := RecordOf(it)
+	return err == nil && r.Kind == memory.KindObservation && r.Times == 0 && r.Asked == 1
+}
+
 // Skill returns an observed procedure as the text of a SKILL.md, for a person to complete.
 func (r *Record) Skill(name string) (string, error) {
 	steps := scan.StepsOf(r.Text)

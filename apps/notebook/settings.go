@@ -43,7 +43,7 @@ type Settings struct {
 
 		Description string `json:"description"`
 	} `json:"triggers"`
-	AutoEscalate bool   `json:"auto_escalate"`        // whether an observation becomes a rule without a yes
+	AutoEscalate bool   `json:"auto_escalate"`        // whether an observation becomes a rule without a yes; see namesConfirmations
 	Model        string `json:"summaryModel"`         // that writes summaries; empty: the one of Decant's own calls
 	Prompt       string `json:"summaryPrompt"`        // for that model; empty: summaryPrompt
 	Format       string `json:"archiveFormat"`        // only "markdown-table"
@@ -93,6 +93,15 @@ func (s *Settings) Unheeded() (out []string) {
 		out = append(out, "compaction.summaryPrompt has no effect: "+how)
 	}
 	return out
+}
+
+// Escalates says that observations become rules without a yes, and how to be asked. It is empty if they do not.
+func (s *Settings) Escalates() string {
+	if !s.AutoEscalate {
+		return ""
+	}
+	return fmt.Sprintf("after %s an observation becomes a rule without a question; \"auto_escalate\": false lets decant notebook review ask",
+		count(s.Triggers.ObservationAge.Confirmations, "confirmation"))
 }
 
 // Gateway says which preset makes the gateway compact sessions as sessionTokens asks, because the notebook
@@ -156,6 +165,7 @@ func parseSettings(src []byte, own bool) (s Settings, found bool, err error) {
 	if !found {
 		return s, false, nil
 	}
+	s.AutoEscalate = namesConfirmations(block)
 	if err := json.Unmarshal(block, &s, json.RejectUnknownMembers(true)); err != nil {
 		if e, ok := errors.AsType[*json.SemanticError](err); ok {
 			key := "compaction" + strings.ReplaceAll(string(e.JSONPointer), "/", ".")
@@ -167,6 +177,19 @@ func parseSettings(src []byte, own bool) (s Settings, found bool, err error) {
 		return s, true, fmt.Errorf("compaction: %w", err)
 	}
 	return s, true, s.check()
+}
+
+// namesConfirmations reports whether a block says after how many confirmations an observation becomes a rule. Who writes
+// that number wants it to happen, unless auto_escalate says otherwise.
+func namesConfirmations(block []byte) bool {
+	var b struct {
+		Triggers struct {
+			Age struct {
+				Confirmations jsontext.Value `json:"escalateAfterConfirmations"`
+			} `json:"observationAge"`
+		} `json:"triggers"`
+	}
+	return json.Unmarshal(block, &b) == nil && b.Triggers.Age.Confirmations != nil
 }
 
 // check refuses values that cannot be honoured.

@@ -28,6 +28,22 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// Who writes how many confirmations make a rule gets rules by that number, unless the file asks for a yes.
+func TestWrittenNumberEscalates(t *testing.T) {
+	for block, want := range map[string]bool{
+		`{}`: false,
+		`{"triggers": {"observationAge": {"archiveAfterDays": 28}}}`:                                  false,
+		`{"triggers": {"observationAge": {"escalateAfterConfirmations": 5}}}`:                         true,
+		`{"triggers": {"observationAge": {"escalateAfterConfirmations": 5}}, "auto_escalate": false}`: false,
+		`{"auto_escalate": true}`: true,
+	} {
+		s, _, err := parseSettings([]byte(`{"compaction": `+block+`}`), true)
+		if err != nil || s.AutoEscalate != want || (s.Escalates() != "") != want {
+			t.Errorf("%s: escalates %v, says %q, %v", block, s.AutoEscalate, s.Escalates(), err)
+		}
+	}
+}
+
 func TestRefusedByName(t *testing.T) {
 	for src, want := range map[string]string{
 		`{"compaction": {"enbled": true}}`:                                       `"compaction.enbled" is not known`,

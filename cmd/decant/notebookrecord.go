@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -104,15 +105,16 @@ func (c *notebookSetCmd) Run(s *process.Process) error {
 }
 
 type notebookListCmd struct {
-	Words    []string `arg:"" optional:"" help:"Words to search for, in archived records too. Best matches come first."`
-	Kind     string   `default:"any" enum:"any,observation,rule,task,memory" help:"Only this kind: observation, rule, task or memory."`
-	Archived bool     `help:"Also list archived records."`
+	Words []string `arg:"" optional:"" help:"Words to search for, in all records. Best matches come first."`
+	Kind  string   `default:"any" enum:"any,observation,rule,task,memory" help:"Only this kind: observation, rule, task or memory."`
+	All   bool     `help:"Also list archived records, and observations that only one session says."`
 	notebookFlag
 }
 
 // Run lists records.
 func (c *notebookListCmd) Run(s *process.Process) error {
-	q := notebook.Query{Archived: c.Archived || len(c.Words) > 0, Text: strings.Join(c.Words, " ")}
+	all := c.All || len(c.Words) > 0
+	q := notebook.Query{Archived: all, Text: strings.Join(c.Words, " ")}
 	if c.Kind != "any" {
 		q.Kinds = []memory.Kind{memory.Kind(c.Kind)}
 	}
@@ -121,10 +123,17 @@ func (c *notebookListCmd) Run(s *process.Process) error {
 		if err != nil {
 			return err
 		}
+		found := len(items)
+		if !all {
+			items = slices.DeleteFunc(items, notebook.HeardOnce)
+		}
+		if once := found - len(items); once > 0 {
+			s.Note("left out: %s that only one session says (--all)", report.Count(once, "observation"))
+		}
 		if c.JSON {
 			return command.WriteJSON(s.Out, items)
 		}
-		if len(items) == 0 {
+		if found == 0 {
 			s.Note("nothing yet: decant notebook observe TEXT")
 		}
 		for i := range items {

@@ -56,8 +56,10 @@ func (f *notebookFlag) checkpoint(ctx context.Context, s *process.Process, b *no
 
 // notes prints which of the notebook's settings have no effect, and what to do about it.
 func (f *notebookFlag) notes(s *process.Process, set notebook.Settings) {
-	if l := set.Gateway(); l != "" {
-		s.Note("%s", l)
+	for _, l := range []string{set.Gateway(), set.Escalates()} {
+		if l != "" {
+			s.Note("%s", l)
+		}
 	}
 	if c, err := f.Settings(s); err == nil && c.Summary.Configured() {
 		return

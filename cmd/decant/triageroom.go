@@ -129,7 +129,7 @@ func (r *triageRoom) arrange(s *process.Process, o *chat.Options) error {
 	with := investigate.Options{
 		Client: r.client, Model: r.model, Engine: r.db.Engine(), Journals: r.db.Store(), Preset: p, Code: r.reader, Tools: r.tools,
 		Mask: r.masker.Text, Budget: r.set.PerError, Allowance: agent.NewAllowance(agent.Budget{Tokens: r.set.PerRun}),
-		Thinking: r.set.Thinking, Off: r.set.Off, Catalog: o.Catalog,
+		Thinking: r.set.Thinking, Off: r.set.Off, Catalog: o.Catalog, Backoff: provider.Backoff(p.Summary.Retry),
 		// The limits of a provider may put minutes between investigations, so what all of them begin with is cached for an
 		// hour. The messages of one follow each other closely: an hour would cost more than it saves.
 		LongFixed: r.client != nil && known && m.Provider == token.Anthropic,

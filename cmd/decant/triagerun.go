@@ -339,8 +339,11 @@ func (c *triageRunCmd) show(s *process.Process, p *triage.Plan) error {
 // progress returns functions that print on standard error what investigations do and find.
 func progress(s *process.Process) (func(*investigate.Case, agent.Event), func(*investigate.Case, *investigate.Finding)) {
 	told := func(c *investigate.Case, e agent.Event) {
-		if e.Kind == agent.EventCall {
+		switch e.Kind {
+		case agent.EventCall:
 			s.Note("#%d %s %s", c.Number, e.Call.Tool, humanize.Clipped(string(e.Call.Arguments), 100))
+		case agent.EventWarning:
+			s.Note("#%d %s", c.Number, e.Text)
 		}
 	}
 	found := func(c *investigate.Case, f *investigate.Finding) {

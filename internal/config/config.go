@@ -61,6 +61,7 @@ type Config struct {
 	Recall     bool       `yaml:"recall"`                // tells a conversation that begins what is remembered of its project
 	Presets    []Rule     `yaml:"presets"`               // the first rule that fits chooses the policy
 	Hooks      Hooks      `yaml:"hooks"`                 // what to notify of events
+	Tools      Tools      `yaml:"tools"`                 // that agents of the chat service may name; for the gateway an error
 }
 
 // Flush says whether conversations are flushed. True is written for on, and false for off.
@@ -269,10 +270,7 @@ func (c *Config) check() error {
 			return err
 		}
 	}
-	if err := c.checkUpstreams(); err != nil {
-		return err
-	}
-	if err := c.checkHooks(); err != nil {
+	if err := errors.Join(c.checkUpstreams(), c.checkHooks(), c.Tools.check()); err != nil {
 		return err
 	}
 	if c.KeepWarm && !c.Summary.Client && !(c.Summary.Configured() && c.Summary.Shared) {

@@ -16,7 +16,8 @@ var noFiles = strings.Fields(`listen anthropic_upstream openai_upstream upstream
 	preset mode project log log_format allow hosts metrics_listen
 	keys.tenant keys.sha256 presets.model presets.client presets.preset budgets.per hooks.on_pour.command hooks.on_pour.url
 	hooks.on_flush.command hooks.on_flush.url hooks.on_budget.command hooks.on_budget.url
-	tracing.endpoint tracing.service summary.model summary.provider summary.base_url summary.api_key_env`)
+	tracing.endpoint tracing.service summary.model summary.provider summary.base_url summary.api_key_env
+	tools.http.name tools.http.description tools.http.url tools.private tools.allow tools.ask tools.deny`)
 
 // Files returns the settings file and what every setting names that names a file. A new setting of text is either one of those, or stands in the list.
 func TestFiles(t *testing.T) {

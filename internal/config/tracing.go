@@ -212,7 +212,11 @@ func pairs(s string) (map[string]string, error) {
 // headers returns what is sent to the collector with every request.
 func (t *Tracing) headers(env map[string]string) (map[string]Secret, error) {
 	if t.HeadersFile != "" {
-		return headersIn(t.HeadersFile)
+		out, err := headersIn(t.HeadersFile)
+		if err != nil {
+			err = fmt.Errorf("tracing.headers_file: %w", err)
+		}
+		return out, err
 	}
 	name := otelTracesHeaders
 	if env[name] == "" {
@@ -239,7 +243,7 @@ func (t *Tracing) headers(env map[string]string) (map[string]Secret, error) {
 func headersIn(file string) (map[string]Secret, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("tracing.headers_file: %w", err)
+		return nil, err
 	}
 	out, n := map[string]Secret{}, 0
 	for line := range strings.Lines(string(data)) {
@@ -251,7 +255,7 @@ func headersIn(file string) (map[string]Secret, error) {
 		name, value, ok := strings.Cut(line, ":")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		if !ok || !header(name, value) {
-			return nil, fmt.Errorf("tracing.headers_file: %s, line %d: want NAME: VALUE", file, n)
+			return nil, fmt.Errorf("%s, line %d: want NAME: VALUE", file, n)
 		}
 		out[http.CanonicalHeaderKey(name)] = Secret(value)
 	}

@@ -19,6 +19,7 @@ type Refusal struct {
 	Window int    // tokens that the model takes, 0: it does not say
 	Output int    // tokens of output that it has counted in besides, 0: none
 	Bytes  int    // most bytes that it takes, 0: it does not say
+	Images bool   // it takes fewer images, or smaller ones
 
 	// Bound says that the provider has found thinking bound to another conversation, so it does look.
 	Bound bool

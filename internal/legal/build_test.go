@@ -98,3 +98,10 @@ func served(id string) decant.Block {
 func serves(id string) decant.Block {
 	return opaque(`{"type":"web_search_tool_result","tool_use_id":"` + id + `","content":[]}`)
 }
+
+// paired returns an item of the Responses API that is neither a call of a tool nor its result, with an id.
+func paired(kind, id string) decant.Block {
+	b := opaque(`{"type":"` + kind + `","call_id":"` + id + `"}`)
+	b.CallID = id
+	return b
+}

@@ -455,6 +455,16 @@ func TestResponses(t *testing.T) {
 			[]legal.Rule{legal.ItemOutputOrphan, legal.ItemOutputMissing},
 		},
 		{
+			"item-output-orphan ProgramLegal",
+			[]decant.Message{hello, model(paired("program", "p"), use("a")), tool(result("a")), model(paired("program_output", "p"))},
+			nil,
+		},
+		{
+			"item-output-orphan ProgramGone",
+			[]decant.Message{hello, model(paired("program_output", "p")), hello},
+			[]legal.Rule{legal.ItemOutputOrphan},
+		},
+		{
 			"reasoning-alone ReasoningAlone", []decant.Message{hello, model(think("r")), hello},
 			[]legal.Rule{legal.ReasoningAlone},
 		},

@@ -1,6 +1,10 @@
 package legal
 
-import "github.com/decantdev/decant"
+import (
+	"strings"
+
+	"github.com/decantdev/decant"
+)
 
 // responses checks the rules of the Responses API: each call must have an output behind it and each
 // output a call before it; a reasoning item and the item after it must stay together.
@@ -26,6 +30,7 @@ func (c *checker) items() (out []place) {
 // outputs pairs calls and outputs.
 func (c *checker) outputs(items []place) {
 	open := map[string][]place{}
+	made := map[string]bool{} // calls of other kinds, such as programs and searches for tools
 	for _, p := range items {
 		b := c.block(p)
 		switch b.Kind {
@@ -38,6 +43,14 @@ func (c *checker) outputs(items []place) {
 				continue
 			}
 			open[b.CallID] = waiting[1:]
+		case decant.KindOpaque:
+			if b.CallID == "" {
+				continue
+			}
+			if strings.HasSuffix(itemOf(b).Type, "_output") && !made[b.CallID] {
+				c.report(p, ItemOutputOrphan, "no call found for the output of %s", b.CallID)
+			}
+			made[b.CallID] = true
 		}
 	}
 	for _, p := range items {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/decantdev/decant/internal/pace"
 	"github.com/decantdev/decant/provider"
 )
 
@@ -50,13 +51,11 @@ const (
 	hopeless = time.Hour // a call that is to be made again later than that has failed
 )
 
-// wait returns the pause after the n-th attempt, counted from 0, has failed.
+// wait returns the pause after the n-th attempt, counted from 0, has failed. A backoff is for a provider that has too many calls: whatever
+// else fails is tried again as usual, and soon known to fail.
 func wait(b provider.Backoff, n int, err error) time.Duration {
-	asked := time.Duration(0)
-	if f, ok := errors.AsType[*provider.Failure](err); ok {
-		asked = f.After
-	}
-	if b == (provider.Backoff{}) {
+	asked, crowded := crowding(err)
+	if b == (provider.Backoff{}) || !crowded {
 		if 0 < asked && asked < longestAsked {
 			return asked
 		}
@@ -65,6 +64,20 @@ func wait(b provider.Backoff, n int, err error) time.Duration {
 	}
 	d := min(b.Least<<n, b.Most)
 	return max(min(d+rand.N(b.Jitter+1), b.Most), asked)
+}
+
+// statusOverloaded is what Anthropic answers when all of its clients together ask for too much.
+const statusOverloaded = 529
+
+// crowding returns how long an error asks to wait, and whether it says that there are too many calls.
+func crowding(err error) (asked time.Duration, crowded bool) {
+	if f, ok := errors.AsType[*provider.Failure](err); ok {
+		return f.After, f.Status == http.StatusTooManyRequests || f.Status == statusOverloaded
+	}
+	if l, ok := errors.AsType[*pace.LimitError](err); ok {
+		return time.Until(l.Until), true
+	}
+	return 0, false
 }
 
 // Failed returns the failure of an answer by its status and headers. The caller adds what the body says.

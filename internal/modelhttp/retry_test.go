@@ -2,35 +2,54 @@ package modelhttp_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/decantdev/decant/internal/modelhttp"
+	"github.com/decantdev/decant/internal/pace"
 	"github.com/decantdev/decant/provider"
 )
 
 // A failed call waits as long as the provider asks for, within reason, and else as the official clients do.
 func TestRetryWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		night := provider.Backoff{Attempts: 5, Least: 15 * time.Second, Most: 2 * time.Minute, Jitter: 5 * time.Second}
 		for name, tt := range map[string]struct {
 			header   http.Header
 			backoff  provider.Backoff
-			from, to time.Duration // of both pauses together
+			from, to time.Duration // of all pauses together
 		}{
-			"nothing is asked for":   {nil, provider.Backoff{}, 1125 * time.Millisecond, 1500 * time.Millisecond},
-			"milliseconds":           {http.Header{"Retry-After-Ms": {"20"}}, provider.Backoff{}, 40 * time.Millisecond, 40 * time.Millisecond},
-			"seconds":                {http.Header{"Retry-After": {"7"}}, provider.Backoff{}, 14 * time.Second, 14 * time.Second},
-			"an hour":                {http.Header{"Retry-After": {"3600"}}, provider.Backoff{}, 1125 * time.Millisecond, 1500 * time.Millisecond},
-			"days":                   {http.Header{"Retry-After": {"259200"}}, provider.Backoff{}, 0, 0},
-			"days, for a backoff":    {http.Header{"Retry-After": {"259200"}}, provider.Backoff{Least: time.Second, Most: time.Minute}, 0, 0},
-			"less than the backoff":  {http.Header{"Retry-After": {"1"}}, provider.Backoff{Least: 2 * time.Second, Most: 3 * time.Second}, 5 * time.Second, 5 * time.Second},
-			"longer than it, at all": {http.Header{"Retry-After": {"90"}}, provider.Backoff{Attempts: 2, Least: time.Second, Most: time.Second}, 90 * time.Second, 90 * time.Second},
+			"too many calls, patiently": {nil, night, 225 * time.Second, 240 * time.Second},
+			"nothing is asked for":      {nil, provider.Backoff{}, 1125 * time.Millisecond, 1500 * time.Millisecond},
+			"milliseconds":              {http.Header{"Retry-After-Ms": {"20"}}, provider.Backoff{}, 40 * time.Millisecond, 40 * time.Millisecond},
+			"seconds":                   {http.Header{"Retry-After": {"7"}}, provider.Backoff{}, 14 * time.Second, 14 * time.Second},
+			"an hour":                   {http.Header{"Retry-After": {"3600"}}, provider.Backoff{}, 1125 * time.Millisecond, 1500 * time.Millisecond},
+			"days":                      {http.Header{"Retry-After": {"259200"}}, provider.Backoff{}, 0, 0},
+			"days, for a backoff":       {http.Header{"Retry-After": {"259200"}}, provider.Backoff{Least: time.Second, Most: time.Minute}, 0, 0},
+			"less than the backoff":     {http.Header{"Retry-After": {"1"}}, provider.Backoff{Least: 2 * time.Second, Most: 3 * time.Second}, 5 * time.Second, 5 * time.Second},
+			"longer than it, at all":    {http.Header{"Retry-After": {"90"}}, provider.Backoff{Attempts: 2, Least: time.Second, Most: time.Second}, 90 * time.Second, 90 * time.Second},
 		} {
 			begun, failure := time.Now(), modelhttp.Failed(http.StatusTooManyRequests, tt.header)
 			_, err := modelhttp.Retry(t.Context(), tt.backoff, func() (int, error) { return 0, failure })
 			if took := time.Since(begun); !errors.Is(err, failure) || took < tt.from || took > tt.to {
+				t.Errorf("%s: took %v, %v", name, took, err)
+			}
+		}
+		for name, tt := range map[string]struct {
+			err      error
+			from, to time.Duration
+		}{
+			"overloaded":               {modelhttp.Failed(529, nil), 225 * time.Second, 240 * time.Second},
+			"broken":                   {modelhttp.Failed(http.StatusBadGateway, nil), 5625 * time.Millisecond, 7500 * time.Millisecond},
+			"no connection":            {errors.New("connection refused"), 5625 * time.Millisecond, 7500 * time.Millisecond},
+			"a limit known beforehand": {fmt.Errorf("post: %w", &pace.LimitError{Until: time.Now().Add(100 * time.Second)}), 265 * time.Second, 6 * time.Minute},
+		} {
+			begun := time.Now()
+			_, err := modelhttp.Retry(t.Context(), night, func() (int, error) { return 0, tt.err })
+			if took := time.Since(begun); !errors.Is(err, tt.err) || took < tt.from || took > tt.to {
 				t.Errorf("%s: took %v, %v", name, took, err)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 // The rule stands at each check.
 func (q *request) checkMessages() *apiError {
 	for _, check := range []func() *apiError{
-		q.checkCompactions, q.checkFirst, q.checkPlaces, q.checkFinished, q.checkText, q.checkIDs, q.checkPairs, q.checkTools, q.checkServerTools, q.checkSystemTurns, q.checkPrefill, q.checkManual, q.checkReferences,
+		q.checkCompactions, q.checkFirst, q.checkPlaces, q.checkFinished, q.checkText, q.checkIDs, q.checkPairs, q.checkTools, q.checkServerTools, q.checkSystemTurns, q.checkPrefill, q.checkManual, q.checkReferences, q.checkImages,
 	} {
 		if err := check(); err != nil {
 			return err

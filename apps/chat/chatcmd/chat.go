@@ -349,7 +349,7 @@ func (c *Command) serve(s *process.Process, p *project.Project) (err error) {
 		return exit.Usage(err)
 	}
 	o := chat.Options{Project: p, USD: p.Settings.MaxBudget}
-	clean, err := c.ready(s, &o)
+	clean, err := c.ready(s, &o, lend(&cfg.Tools))
 	defer func() { err = errors.Join(err, command.End(clean)) }()
 	if err != nil {
 		return err

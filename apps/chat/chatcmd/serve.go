@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/apps/chat"
 	chatserver "github.com/decantdev/decant/apps/chat/server"
 	"github.com/decantdev/decant/apps/chat/server/page"
@@ -15,6 +16,7 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/front"
 	"github.com/decantdev/decant/internal/keyring"
 	"github.com/decantdev/decant/internal/process"
@@ -85,7 +87,12 @@ func (v *chatService) open(ctx context.Context, cfg *config.Config, o *chat.Opti
 	if v.ring, err = front.StoredKeys(ctx, cfg, v.db.Store().TenantKeys, log); err != nil {
 		return err
 	}
+	rules, err := rulesIn(&cfg.Tools)
+	if err != nil {
+		return exit.Usage(err)
+	}
 	v.server, err = chatserver.New(chatserver.Options{
+		Tools: func(string) ([]agent.Tool, error) { return o.Tools, nil }, Rules: rules,
 		Store: v.db.Store(), Engine: v.db.Engine(), Client: o.Client, Catalog: o.Catalog, Keys: v.ring, Hosts: append([]string{}, cfg.Hosts...), Page: page.Handler(), Logger: log,
 		Workspaces: where, SessionUSD: o.USD, MaxBody: int64(cfg.BodyLimit), Memory: front.BodyMemory(cfg),
 		Default: chatserver.Agent{

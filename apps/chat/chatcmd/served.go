@@ -16,7 +16,7 @@ import (
 // heededByChat are the keys of the settings that the service of agents heeds. All of it recalls, whatever recall says.
 var heededByChat = []string{
 	"listen", "tls", "plain_http", "db", "encryption", "window", "drop_block", "add_markers", "drain", "log", "log_format", "keys", "hosts", "body_limit", "body_memory",
-	"budgets", "recall",
+	"budgets", "recall", "tools",
 }
 
 // served returns the settings of the service. What would be left out of flags and settings is an error: who limits something in vain

@@ -16,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/agent/permission"
 	"github.com/decantdev/decant/agent/remember"
 	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/preset"
@@ -249,6 +250,11 @@ func (b *agentBook) options(tenant string, a *Agent) (agent.Options, error) {
 	if a.Budget != nil {
 		o.Budget = agent.Budget{Tokens: a.Budget.Tokens, USD: a.Budget.USD}
 	}
+	guard, err := permission.New(permission.Options{Rules: b.opts.Rules})
+	if err != nil {
+		return agent.Options{}, err
+	}
+	o.Permit = guard.Permit
 	for _, name := range a.Tools {
 		if t, ok := all[name]; ok { // one that is no longer offered is left out, so that the sessions of the agent go on
 			o.Tools = append(o.Tools, t)
@@ -267,6 +273,9 @@ func (b *agentBook) tools(tenant string) (map[string]agent.Tool, error) {
 	}
 	out := map[string]agent.Tool{}
 	for _, t := range all {
+		if _, twice := out[t.Name]; twice {
+			return nil, fmt.Errorf("two tools have the name %s", t.Name)
+		}
 		out[t.Name] = t
 	}
 	return out, err

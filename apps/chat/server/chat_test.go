@@ -2,6 +2,7 @@ package chatserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/agent/permission"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/testing/sandbox"
 	"github.com/decantdev/decant/testing/sandboxtest"
@@ -235,6 +237,39 @@ func ask(name string) agent.Tool {
 	t.Ask = true
 	t.Preview = func(context.Context, *agent.Call) (string, error) { return "+ Dear Ann", nil }
 	return t
+}
+
+// The rules of the service decide about the calls of its agents before anybody is asked, with a workspace and without. Two tools of one name are an error.
+func TestRulesOfTheService(t *testing.T) {
+	for _, c := range []struct {
+		kind agent.VerdictKind
+		want string
+	}{{agent.Allow, "sent to ann"}, {agent.Deny, "the rule send denies it"}} {
+		for _, agentOf := range []string{"", `,"agent":"files"`} {
+			w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
+				if p.Answers() == 0 {
+					return uses("toolu_1", "send", `{"to":"ann"}`)
+				}
+				return says(last(p))
+			}), func(w *world) {
+				rule, err := permission.Parse("send")
+				if err = errors.Join(err, w.rules.Add(c.kind, rule)); err != nil {
+					t.Fatal(err)
+				}
+				w.tools, w.spaces = []agent.Tool{ask("send")}, Workspaces{Dir: t.TempDir()}
+			})
+			get[any](w, 201, httpCall{method: "POST", path: "/v1/agents", body: `{"name":"files","model":"claude-sonnet-4-5","tools":["send"],"workspace":{"files":true}}`})
+			s := get[summary](w, 201, httpCall{method: "POST", path: "/v1/sessions", body: `{"title":"x"` + agentOf + `}`})
+			if o := w.say(s.ID, "write"); o.Stop != agent.StopAnswered || !strings.Contains(o.Text, c.want) {
+				t.Errorf("%s%s: %+v", c.kind, agentOf, o)
+			}
+			w.close()
+		}
+	}
+	b := &agentBook{opts: &Options{Store: newWorld(t, echo).db.Store(), Tools: func(string) ([]agent.Tool, error) { return []agent.Tool{ask("recall")}, nil }}}
+	if _, err := b.tools(""); err == nil || !strings.Contains(err.Error(), "two tools have the name recall") {
+		t.Errorf("a second recall: %v", err)
+	}
 }
 
 // A call is allowed, denied or edited after a restart.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/agent/permission"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/front"
 	"github.com/decantdev/decant/internal/keyring"
@@ -32,6 +33,7 @@ type Options struct {
 
 	Default    Agent                                     // of sessions that name no agent, until a user has his own of that name
 	Tools      func(tenant string) ([]agent.Tool, error) // that the agents of a tenant may name, besides save_memory, recall and forget; nil: there are none
+	Rules      permission.Rules                          // for the calls of all agents; a workspace may allow more
 	Keys       *keyring.Ring                             // that users have; nil: everybody is the one local user
 	Catalog    *token.Catalog                            // of models; nil: the built-in one
 	SessionUSD float64                                   // what a session may cost; 0: no limit

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -82,12 +83,13 @@ func (f *folders) check(a *Agent, others map[string]agent.Tool) error {
 			return fmt.Errorf("workspace: the service has another tool %s", t.Name)
 		}
 	}
-	_, err := w.rules()
+	_, err := w.rules(f.opts.Rules)
 	return err
 }
 
-// rules returns what a workspace allows.
-func (w *space) rules() (out permission.Rules, err error) {
+// rules returns what a workspace allows besides the rules of the service.
+func (w *space) rules(out permission.Rules) (permission.Rules, error) {
+	out.Allow = slices.Clip(out.Allow)
 	for i, text := range w.Allow {
 		r, err := permission.Parse(text)
 		if err == nil {
@@ -147,11 +149,9 @@ func (d *desk) equip(o *agent.Options) error {
 	for _, t := range d.folders.toolsFor(d.conf) {
 		o.Tools = append(o.Tools, d.lent(t))
 	}
-	rules, err := d.conf.rules()
-	if err == nil && len(d.conf.Allow) > 0 {
-		o.Permit = func(ctx context.Context, t *agent.Tool, c *agent.Call) agent.Verdict {
-			return d.permit(ctx, rules, t, c)
-		}
+	rules, err := d.conf.rules(d.folders.opts.Rules)
+	o.Permit = func(ctx context.Context, t *agent.Tool, c *agent.Call) agent.Verdict {
+		return d.permit(ctx, rules, t, c)
 	}
 	return err
 }

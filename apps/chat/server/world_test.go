@@ -20,6 +20,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/agent/permission"
 	"github.com/decantdev/decant/agent/tools"
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/embedded"
@@ -42,6 +43,7 @@ type world struct {
 	path    string
 	model   *sandbox.Server
 	tools   []agent.Tool
+	rules   permission.Rules
 	keys    *keyring.Ring
 	hosts   []string
 	client  provider.Speaker // in place of one before the stand-in
@@ -85,7 +87,7 @@ func (w *world) begin() {
 	if err == nil {
 		w.service, err = New(Options{
 			Store: w.db.Store(), Engine: w.db.Engine(), Client: speaker, Default: Agent{Name: "default", Model: "claude-sonnet-4-5", Tools: append(names(w.tools), "save_memory", "recall")},
-			Tools: func(string) ([]agent.Tool, error) { return w.tools, nil }, Keys: w.keys, Hosts: w.hosts, Workspaces: w.spaces, SessionUSD: w.usd,
+			Tools: func(string) ([]agent.Tool, error) { return w.tools, nil }, Keys: w.keys, Rules: w.rules, Hosts: w.hosts, Workspaces: w.spaces, SessionUSD: w.usd,
 		})
 	}
 	if err != nil {

@@ -129,7 +129,11 @@ func related(n int) string {
 func used(f *investigate.Finding) string {
 	text := fmt.Sprintf("%s tokens, $%.4f, %d of %d answers, %s", humanize.Thousands(f.Tokens()), f.USD, f.Iterations, f.Limit, count(f.Calls, "call"))
 	if f.Forced {
-		text += "; the limit was reached, and the answer had to be given"
+		what := "tokens"
+		if f.Iterations >= f.Limit {
+			what = "answers"
+		}
+		text += "; the limit of " + what + " was reached, and the answer had to be given"
 	}
 	return text
 }

@@ -54,7 +54,7 @@ func TestMarkdown(t *testing.T) {
 		"**Cause, medium confidence (the agent said high).** The key sku is read",
 		"[`shop/order.py:12`](<https://github.com/acme/shop/blob/aaa/shop/order.py#L12>): no check\n```\n    return o['sku']\n```\n",
 		"- Struck, since nothing had shown it: commit fffffff (no tool has", "- Owner: \\@acme/shop\n", "- Used: 9,400 tokens, $0.0123, 4 of 7 answers, 3 calls\n",
-		"**Inconclusive; the strongest lead.** It fails at line 4.", "the limit was reached, and the answer had to be given",
+		"**Inconclusive; the strongest lead.** It fails at line 4.", "the limit of answers was reached, and the answer had to be given",
 		"\n\nThe patch. It is no pull request: the tests fail with it.\n\n```\nFAIL sum_test.go\n```\n",
 		"## Not investigated\n\n- known: KeyError in POST /order, 1,200 times: nothing has changed\n",
 		"30,000 tokens, $0.01: 15,000 tokens and 5.5 answers of the model for each error, in 2.5 s. Code was read 12 times, 25% of that from the cache. Run `r1`.",

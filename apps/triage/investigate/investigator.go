@@ -39,6 +39,7 @@ type Options struct {
 	// Mask takes out of what Traces tell what the model must not see. It must keep its lines. Nil: nothing is taken out.
 	Mask func(text string) string
 
+	Backoff   provider.Backoff // where the provider has too many calls; zero: as the client does
 	Budget    int              // tokens for each error, of prompts and answers; 0: DefaultBudget
 	Allowance *agent.Allowance // of a whole run; nil: without a limit
 	LongCache bool             // prompts are kept by the provider for an hour
@@ -163,7 +164,7 @@ func (v *Investigator) tools(reads []agent.Tool, in Scope, seen *code.Seen) []ag
 func (v *Investigator) agent(e effort, tools []agent.Tool) (*agent.Agent, error) {
 	o := agent.Options{
 		Model: v.o.Model, System: system, Tools: tools, Engine: v.o.Engine, Journals: v.o.Journals, Tenant: v.o.Tenant,
-		MaxTokens: mostAnswer, MostResult: mostResult, WrapUp: wrapUp, Catalog: v.o.Catalog, Now: v.o.Now,
+		MaxTokens: mostAnswer, MostResult: mostResult, WrapUp: wrapUp, Catalog: v.o.Catalog, Now: v.o.Now, Backoff: v.o.Backoff,
 		Permit: agent.Unattended(nil, func(*agent.Call) string { return "nobody can be asked here" }),
 	}
 	if !v.o.Off.On(LayerCaps) {

@@ -169,6 +169,12 @@ func refusals(t *testing.T) []dialecttest.Refusal {
 			Status: 400, Body: message("too many total text bytes: 9000001 > 9000000"),
 			Want: dialect.Refusal{Topic: dialect.Size, Bytes: 9000000},
 		},
+		{
+			Status: 400,
+			Body:   message("messages.9.content.0.image.source.base64.data: At least one of the image dimensions exceed max allowed size for many-image requests: 2000 pixels"),
+			Want:   dialect.Refusal{Topic: dialect.Size, Images: true},
+		},
+		{Status: 400, Body: message("messages.9.content.0.image.source.base64.data: At least one of the image dimensions exceed max allowed size: 8000 pixels")},
 		{Status: 413, Body: []byte("<html>Request Entity Too Large</html>"), Want: dialect.Refusal{Topic: dialect.Size}},
 		{
 			Status: 400,

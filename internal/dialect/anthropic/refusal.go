@@ -15,6 +15,7 @@ var (
 	tooLong   = lazyregexp.New(`(?i)prompt is too long(?:: (\d+) tokens > (\d+) maximum)?`)
 	overLimit = lazyregexp.New("(?i)input length and `?max_tokens`? exceed context limit: (\\d+) \\+ (\\d+) > (\\d+)")
 	tooMany   = lazyregexp.New(`(?i)too many total text bytes: (\d+) > (\d+)`)
+	images    = lazyregexp.New(`(?i)many-image requests`)
 	bound     = lazyregexp.New("(?i)bound to a different conversation")
 	unsigned  = lazyregexp.New("(?i)invalid `?signature`? in `?(redacted_)?thinking`? block")
 
@@ -51,6 +52,8 @@ func badRequest(text string) dialect.Refusal {
 		return dialect.Refusal{Topic: dialect.Size, Tokens: digits(m[1]), Window: digits(m[2])}
 	}
 	switch {
+	case images.MatchString(text):
+		return dialect.Refusal{Topic: dialect.Size, Images: true}
 	case bound.MatchString(text):
 		return dialect.Refusal{Topic: dialect.Thinking, Bound: true}
 	case unsigned.MatchString(text):

@@ -252,7 +252,8 @@ func (p *responsesParser) parts(v jsonspan.Span) []placed {
 
 // block returns the block that an item of a type other than message is. Calls whose output is text are
 // uses and results; those with an output of another shape, and what the server does itself, are opaque,
-// both the call and its output, and stay together in one message.
+// both the call and its output. Their ids keep them together, also with what stands between: a program
+// makes calls of its own before its output comes.
 func (p *responsesParser) block(kind string, it *responseItem) (decant.Block, source.BlockSpan) {
 	s := source.BlockSpan{Span: it.span, Kind: source.WholeItem}
 	blk := decant.Block{Author: decant.AuthorModel}
@@ -274,8 +275,9 @@ func (p *responsesParser) block(kind string, it *responseItem) (decant.Block, so
 	default:
 		blk.Kind, s.Text, s.Form = decant.KindOpaque, it.span, source.FormRaw
 	}
+	blk.CallID = p.Interned(it.callID)
 	if blk.Kind == decant.KindUse || blk.Kind == decant.KindResult {
-		blk.CallID, blk.Name = p.Interned(it.callID), p.Interned(it.name)
+		blk.Name = p.Interned(it.name)
 	}
 	if kind == "local_shell_call" {
 		blk.Name = "local_shell"

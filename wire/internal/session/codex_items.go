@@ -123,8 +123,9 @@ func (p *codexParser) codexPart(v jsonspan.Span) (decant.Block, source.BlockSpan
 }
 
 // codexBlock reads an item that is one block: a call, its output, reasoning, or something else, which
-// is opaque. Tools that the provider runs leave a call without an id and no output, and what a search
-// for tools returns has to stay a list of tools, so these are opaque as well.
+// is opaque. Tools that the provider runs leave a call without an id and no output, what a search
+// for tools returns has to stay a list of tools, and a program is no call of a tool, so these are opaque as well. Where they have ids,
+// those keep the call and its output together.
 func (p *codexParser) codexBlock(kind string, v jsonspan.Span) (decant.Block, source.BlockSpan) {
 	m := p.Members(v, "call_id", "name", "arguments", "input", "action", "output", "success", "summary", "encrypted_content")
 	s := source.BlockSpan{Span: v, Kind: source.WholeItem}
@@ -152,7 +153,7 @@ func (p *codexParser) codexBlock(kind string, v jsonspan.Span) (decant.Block, so
 		blk.Error = p.failed(m[5], m[6])
 	default:
 		s.Text, s.Form = v, source.FormRaw
-		blk = decant.Block{Kind: decant.KindOpaque, Name: kind, Signed: !m[8].IsZero() && !source.IsNull(m[8].Of(p.Src))}
+		blk = decant.Block{Kind: decant.KindOpaque, CallID: id, Name: kind, Signed: !m[8].IsZero() && !source.IsNull(m[8].Of(p.Src))}
 	}
 	blk.Content = p.ContentAt(s)
 	return blk, s
