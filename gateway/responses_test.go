@@ -22,6 +22,7 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
+	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/testing/sandbox"
 	"github.com/decantdev/decant/testing/testkit"
 )
@@ -157,19 +158,33 @@ func TestCompressedResponses(t *testing.T) {
 	}
 }
 
-// What only the provider has passes as it came.
+// A request whose conversation the provider has passes as it came, and what it costs is booked.
 func TestResponsesThatContinueOthersPass(t *testing.T) {
-	w, s := newResponses(t, sandbox.Options{}, engine.Options{})
-	_, text := w.post(w.url, "/v1/responses", `{"model":"gpt-5.5","input":"Hello."}`, "Authorization", "Bearer key")
-	var first struct {
-		ID string `json:"id"`
+	booked := make(chan store.Spend, 4)
+	w, s := newResponses(t, sandbox.Options{}, engine.Options{OnBooked: func(_ string, of []store.Spend) {
+		for _, x := range of {
+			booked <- x
+		}
+	}})
+	ask := func(members string) (id string) {
+		res, text := w.post(w.url, "/v1/responses", `{"model":"gpt-5.5",`+members+`}`, "Authorization", "Bearer key")
+		var r struct {
+			ID string `json:"id"`
+		}
+		if err := json.Unmarshal([]byte(text), &r); err != nil || res.StatusCode != http.StatusOK {
+			t.Fatalf("%d %s: %v", res.StatusCode, text, err)
+		}
+		if managed := res.Header.Get("X-Decant-Conversation") != ""; managed == strings.Contains(members, "previous") {
+			t.Errorf("%s is managed: %t", members, managed)
+		}
+		if paid := testkit.Received(t, "a booked answer", booked); paid.Usage.Output == 0 || paid.Cost == 0 {
+			t.Errorf("booked %+v", paid)
+		}
+		return r.ID
 	}
-	if err := json.Unmarshal([]byte(text), &first); err != nil {
-		t.Fatal(err)
-	}
-	res, text := w.post(w.url, "/v1/responses", fmt.Sprintf(`{"model":"gpt-5.5","input":"And?","previous_response_id":%q}`, first.ID), "Authorization", "Bearer key")
-	if res.StatusCode != http.StatusOK || res.Header.Get("X-Decant-Conversation") != "" || len(s.Log.Refused()) > 0 {
-		t.Errorf("%d %v %s", res.StatusCode, res.Header, text)
+	ask(fmt.Sprintf(`"input":"And?","previous_response_id":%q`, ask(`"input":"Hello."`)))
+	if n := len(s.Log.Refused()); n > 0 {
+		t.Errorf("%d requests refused", n)
 	}
 }
 
