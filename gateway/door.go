@@ -29,7 +29,8 @@ const mostUnread = 32 << 20
 
 // nowhere are the reasons for which a request of OpenAI's APIs has no server to go to.
 const (
-	nowhere = "decant: requests of OpenAI's APIs are turned off here: this one was not forwarded, and neither was its key. " +
+	nowhere = "decant: requests of OpenAI's APIs are turned off here: this one was not forwarded, " +
+		"and neither was its key. " +
 		"Set openai_upstream in the settings, or give this client OpenAI's own base URL again"
 	noAccount = "decant: this is a ChatGPT login, and openai_upstream is another server, which must not see its token. " +
 		"Add a row to upstreams in the settings: {header: chatgpt-account-id, url: \"https://chatgpt.com/backend-api/codex\"}"

@@ -109,7 +109,7 @@ func join(u, base *url.URL, versioned bool) {
 	before, beforeRaw := strings.TrimSuffix(base.Path, "/"), strings.TrimSuffix(base.EscapedPath(), "/")
 	switch {
 	case !strings.HasPrefix(path, version+"/"):
-		if versioned && strings.HasPrefix(path, before+"/") { // a client that has the server's whole base URL, but for the host
+		if versioned && strings.HasPrefix(path, before+"/") { // a client with the server's own base URL, but for the host
 			before, beforeRaw = "", ""
 		}
 	case versioned && before != "":

@@ -70,7 +70,8 @@ func (c *codexSettings) doubt() string {
 		return ""
 	}
 	return fmt.Sprintf("codex has a provider of your own, %[1]s, and keeps it: the gateway sees nothing. To change that: "+
-		"decant run --listen 127.0.0.1:4141 --openai-upstream BASE_URL_OF_%[1]s -- codex -c 'model_providers.%[1]s.base_url=\"http://127.0.0.1:4141/v1\"'", c.provider)
+		"decant run --listen 127.0.0.1:4141 --openai-upstream BASE_URL_OF_%[1]s -- "+
+		"codex -c 'model_providers.%[1]s.base_url=\"http://127.0.0.1:4141/v1\"'", c.provider)
 }
 
 // pointed returns the command with the base URL of the gateway, where the user has not chosen another one.

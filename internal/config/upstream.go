@@ -15,7 +15,7 @@ type Upstream struct {
 	Model   string `yaml:"model"`                 // of whom an answer is asked; it may hold "*"
 	KeyEnv  string `yaml:"api_key_env"`           // variable of the environment with the key that goes along
 	KeyFile string `yaml:"key_file" names:"file"` // or file that holds it
-	Key     Secret `yaml:"-"`                     // that was found; empty: the client's goes along, unless the model has chosen the server
+	Key     Secret `yaml:"-"`                     // that was found; empty: the client's goes along, unless there is a Model
 }
 
 // The hosts of OpenAI's own APIs, for keys and for logins.
@@ -70,7 +70,8 @@ func (c *Config) checkUpstreams() error {
 // checkServer says what is wrong with the base URL of a server. It does not show a password.
 func checkServer(name, s string) error {
 	if u, err := url.Parse(s); err == nil && u.User != nil {
-		return fmt.Errorf("%s %s: it holds a password; credentials come from the client, or from key_file", name, u.Redacted())
+		const why = "it holds a password; credentials come from the client, or from key_file"
+		return fmt.Errorf("%s %s: %s", name, u.Redacted(), why)
 	}
 	return checkBase(name, s)
 }

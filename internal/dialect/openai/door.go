@@ -50,7 +50,9 @@ func doorOf(r *http.Request) (wire.Format, dialect.Door) {
 	if r.Method == http.MethodPost {
 		for _, d := range doors {
 			if base, ok := strings.CutSuffix(strings.TrimSuffix(path, "/"), d.path); ok {
-				return d.api, dialect.Door{Kind: d.kind, Name: d.name, Route: version + d.path, Base: strings.TrimSuffix(base, version)}
+				return d.api, dialect.Door{
+					Kind: d.kind, Name: d.name, Route: version + d.path, Base: strings.TrimSuffix(base, version),
+				}
 			}
 		}
 	}
