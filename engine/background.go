@@ -10,6 +10,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/book"
 	"github.com/decantdev/decant/engine/internal/plan"
+	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/internal/policy"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
@@ -140,6 +141,9 @@ func (a *ahead) segment(next *plan.Upcoming, o policy.PlanOptions, sent, answer 
 	if !cached.BeginSegment(dr.Checkpoints(), dr.Outcome.After, form.Ahead.Tokens()/4) {
 		<-a.slots
 		return false
+	}
+	if _, ok := dr.Prompt.Dialect.(dialect.Continuer); !ok {
+		sent = nil // nothing can be asked behind it
 	}
 	o.Call.Conversation, o.Call.Background, o.Call.Sent = dr.Match.Stored.Key, true, sent
 	w := &segmentWriter{a, cached, dr.Conv, o}

@@ -35,7 +35,7 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	was := e.recent.Find(key, req.Body)
 	r, err := match.Read(d, req.Body, e.seed, was)
 	if err != nil {
-		return unread(e, req, err)
+		return unread(e, req, r, err)
 	}
 	if !req.Count {
 		defer func() { e.recent.Put(key, r.Remember(), was) }()
@@ -58,12 +58,19 @@ func marked(e *Engine, d dialect.Dialect, req *Request) (*Request, *plan.AddedMa
 }
 
 // unread returns what becomes of a request that cannot be read. Nothing of ours has failed, and the provider knows
-// best what is wrong with it; but it may read what we cannot, so that no budget lets it pass.
-func unread(e *Engine, req *Request, err error) (*Prepared, error) {
+// best what is wrong with it; but it may read what we cannot, so that no budget lets it pass. Of one whose conversation
+// the provider has, r is the rest: what it costs is booked apart from any conversation.
+func unread(e *Engine, req *Request, r *match.Prompt, err error) (*Prepared, error) {
 	if len(e.budgets(req.Budgets)) > 0 && e.opts.mode(req) == Manage && !req.Count {
 		return nil, &UnmeteredError{err}
 	}
-	return &Prepared{Body: req.Body}, nil
+	p := &Prepared{Body: req.Body}
+	if r != nil && !req.Count {
+		if dr, err := e.arrive(req, r).apart(); err == nil {
+			p.ending = &ending{apart: dr}
+		}
+	}
+	return p, nil
 }
 
 // send prepares the request, and holds back what it may cost before it leaves.

@@ -93,7 +93,7 @@ func (p *Prepared) learnMarkers(u decant.Usage, at cost.Terms) {
 // usage, it is counted here.
 func (p *Prepared) charged(res Response) decant.Usage {
 	u := res.Usage
-	if res.Status/100 != 2 || !res.Broken && (u.Prompt() > 0 || len(res.Content) == 0) {
+	if res.Status/100 != 2 || !res.Broken && (u.Prompt() > 0 || len(res.Content) <= len("[]")) {
 		return u
 	}
 	if u.Prompt() == 0 {

@@ -254,7 +254,7 @@ func TestOutcomes(t *testing.T) {
 		failed  bool
 	}{
 		{"Key", "/v1/messages", nil, gateway.Options{Keys: ring}, 401, "refused", "key", false},
-		{"OpenAI", "/v1/chat/completions", nil, gateway.Options{}, 400, "refused", "openai", false},
+		{"OpenAI", "/v1/chat/completions", nil, gateway.Options{}, 400, "refused", "invalid", false},
 		{"Path", "/v1/../x", nil, gateway.Options{}, 400, "refused", "invalid", false},
 		{"Preset", "/v1/messages", []string{"X-Decant-Preset", "nobody's"}, gateway.Options{}, 400, "refused", "invalid", false},
 		{"Elsewhere", "/v1/elsewhere", nil, gateway.Options{}, 404, "forwarded", nil, false},

@@ -172,8 +172,8 @@ func (g *Gateway) finish(v *visit, r *http.Request) {
 	if v.failure != nil && v.status != statusLeft || v.fault() != nil || v.refused != "" {
 		level = slog.LevelWarn
 	}
-	if v.astray && !g.mayWarn(now) {
-		level = slog.LevelInfo
+	if v.refused == noSocket || v.astray && !g.mayWarn(now) {
+		level = slog.LevelInfo // clients try a socket first, and go on without
 	}
 	if !g.opts.Logger.Enabled(r.Context(), level) {
 		return

@@ -173,7 +173,7 @@ func undated(id string) string {
 func unknown(id string) Model {
 	m := Model{ID: id, Provider: maker(id), Window: DefaultWindow, Assumed: true, MinCache: defaultMinCache}
 	if m.Provider == OpenAI {
-		m.MinCache = 1024
+		m.MinCache, m.Forgets = 1024, true
 	}
 	m.Binds = m.Since(5, 1)
 	m.Million = strings.Contains(id, "sonnet") && m.Since(4, 0) && !m.Since(4, 6)
@@ -226,8 +226,8 @@ type abilities struct {
 	Threshold bool           `json:"threshold_compaction"`
 	OnDemand  bool           `json:"on_demand_compaction"`
 	Editing   bool           `json:"context_editing"`
-	Thinking  jsontext.Value `json:"thinking"` // a list of modes, or one word
-	Binds     *bool          `json:"thinking_prefix_binding"`
+	Thinking  jsontext.Value `json:"thinking"`                // a list of modes, or one word
+	Binds     jsontext.Value `json:"thinking_prefix_binding"` // true, false, or "dropped": see Model.Forgets
 	ChatTools *bool          `json:"chat_tools_with_reasoning"`
 }
 
@@ -280,8 +280,14 @@ func (e *modelEntry) model() (Model, error) {
 	s := &e.Supports
 	m.Threshold, m.OnDemand, m.Editing = s.Threshold, s.OnDemand, s.Editing
 	m.NoChatCall = s.ChatTools != nil && !*s.ChatTools
-	if m.Binds = m.Since(5, 1); s.Binds != nil {
-		m.Binds = *s.Binds
+	switch string(s.Binds) {
+	case "", "null":
+	case "true", "false":
+		m.Binds, m.Forgets = string(s.Binds) == "true", false
+	case `"dropped"`:
+		m.Binds, m.Forgets = false, true
+	default:
+		return Model{}, fmt.Errorf(`thinking_prefix_binding %s: want true, false or "dropped"`, s.Binds)
 	}
 	err := day(e.Retires, &m.Retires)
 	if err != nil {

@@ -128,12 +128,19 @@ func TestThinkingBinding(t *testing.T) {
 		"claude-nova-9":              true,
 		"claude-nova":                true,
 		"gpt-6-sol":                  false,
+		"gpt-6.2-sol":                false,
 		"some-model":                 false,
 	}
+	forgets := map[string]bool{"gpt-6.2-sol": true, "gpt-7": true} // the catalogue does not know the second
 	c := builtin(t)
 	for id, want := range tests {
 		if m, _ := c.Lookup(id); m.Binds != want {
 			t.Errorf("%s: got binds %v, want %v", id, m.Binds, want)
+		}
+	}
+	for _, id := range []string{"gpt-6.2-sol", "gpt-7", "gpt-6-sol", "claude-opus-5-5"} {
+		if m, _ := c.Lookup(id); m.Forgets != forgets[id] {
+			t.Errorf("%s: got forgets %v, want %v", id, m.Forgets, forgets[id])
 		}
 	}
 }

@@ -30,6 +30,7 @@ type Model struct {
 	Million   bool // the window is a million tokens for requests that ask for it (see For)
 
 	Binds      bool     // thinking is bound to everything before it (docs/reference/anthropic.md, "Bound thinking")
+	Forgets    bool     // thinking behind a change of what stands before it is dropped without a word, and thought again
 	Thinking   []string // thinking modes or efforts it takes, empty when unknown
 	Threshold  bool     // known to compact on the server when a threshold is passed
 	OnDemand   bool     // known to compact on the server on request

@@ -13,6 +13,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/internal/sse"
 )
 
 // An exchange is one request for messages, or for their size, with its answers.
@@ -151,11 +152,9 @@ func (x *exchange) forward(p *engine.Prepared) (*http.Response, error) {
 			return nil, err
 		}
 		packed := plain(res)
-		if res.StatusCode == http.StatusBadRequest || res.StatusCode == http.StatusRequestEntityTooLarge {
-			if next := x.recover(p, res); next != nil {
-				p = next
-				continue
-			}
+		if next := x.recover(p, res); next != nil {
+			p = next
+			continue
 		}
 		switch next, err := goOn(x, p, res); {
 		case err != nil:
@@ -196,13 +195,28 @@ func goOn(x *exchange, p *engine.Prepared, res *http.Response) (*engine.Prepared
 	return x.engine.Paused(ctx, p, a)
 }
 
-// recover returns another form of a request that was refused. Otherwise it returns nil and leaves the
-// response as it came.
+// recover returns another form of a request that was refused, be it in the stream of an answer. Otherwise it returns
+// nil and leaves the response as it came.
 func (x *exchange) recover(p *engine.Prepared, res *http.Response) *engine.Prepared {
-	head, err := io.ReadAll(io.LimitReader(res.Body, maxRefusal))
-	if err == nil {
+	var head bytes.Buffer
+	var refusal []byte
+	var err error
+	switch res.StatusCode {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		_, err = io.Copy(&head, io.LimitReader(res.Body, maxRefusal))
+		refusal = head.Bytes()
+	case http.StatusOK:
+		late, ok := x.dialect.(dialect.LateRefuser)
+		if !ok || !streamed(res) {
+			return nil
+		}
+		refusal, err = refusedLate(late, res.Body, &head)
+	default:
+		return nil
+	}
+	if refusal != nil && err == nil {
 		ctx, end := x.step(Recovering)
-		next, ok := x.engine.Recover(ctx, p, res.StatusCode, head)
+		next, ok := x.engine.Recover(ctx, p, max(res.StatusCode, http.StatusBadRequest), refusal)
 		end()
 		if ok {
 			res.Body.Close() // nobody reads it
@@ -210,8 +224,24 @@ func (x *exchange) recover(p *engine.Prepared, res *http.Response) *engine.Prepa
 			return next
 		}
 	}
-	res.Body = &joined{Reader: io.MultiReader(bytes.NewReader(head), res.Body), Closer: res.Body}
+	res.Body = &joined{Reader: io.MultiReader(&head, rest(res.Body, err)), Closer: res.Body}
 	return nil
+}
+
+// refusedLate reads a stream as far as it takes to know whether the request is refused in it, and returns the refusal.
+// What it has read is in head.
+func refusedLate(d dialect.LateRefuser, body io.Reader, head *bytes.Buffer) (refusal []byte, err error) {
+	known := false
+	events := sse.Reader{Max: maxRefusal, Handle: func(name, data []byte) {
+		if !known {
+			refusal, known = d.RefusesLate(name, data)
+		}
+	}}
+	err = readUntil(body, head, &events, func() bool { return known || head.Len() >= maxRefusal })
+	if refusal != nil {
+		err = nil // whatever comes behind it
+	}
+	return refusal, err
 }
 
 // request returns the request to send, with a body. The bytes that the client sent go out as they

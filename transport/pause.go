@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"net/http"
-	"strings"
 
 	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/internal/sse"
@@ -23,7 +22,7 @@ func opening(d dialect.Dialect, res *http.Response) (a dialect.Answer, paused bo
 	answer := d.ReadAnswer(func(int) bool { return true }) // which maxOpening bounds
 	var head bytes.Buffer
 	var err error
-	if strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
+	if streamed(res) {
 		paused, err = openStream(p, answer, res.Body, &head)
 		a = answer.Answer()
 	} else {

@@ -42,10 +42,15 @@ func newTee(res *http.Response, d dialect.Dialect, s *share, done func(engine.Re
 		a.Organization = organization
 		done(a)
 	}
-	if strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
+	if streamed(res) {
 		t.events = &sse.Reader{Handle: t.answer.Event, Max: maxEvent}
 	}
 	return t
+}
+
+// streamed reports whether an answer is a stream of events.
+func streamed(res *http.Response) bool {
+	return strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream")
 }
 
 // Read passes bytes on as they arrive. The answer ends when the client reads its end.

@@ -10,6 +10,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/archive"
 	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/compaction"
 	"github.com/decantdev/decant/internal/dialect/anthropic"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/legal"
@@ -20,7 +21,7 @@ import (
 
 type exportCmd struct {
 	Session string `arg:"" optional:"" help:"Conversation: id or session, or the start of either, or \"last\"."`
-	As      string `placeholder:"FORMAT" default:"anthropic" enum:"anthropic,openai-chat,openai-responses,text" help:"Output format: anthropic (complete), openai-chat, openai-responses, or text."`
+	As      string `placeholder:"FORMAT" default:"same" enum:"same,anthropic,openai-chat,openai-responses,text" help:"Output format: same (the API it was held with, complete), anthropic, openai-chat, openai-responses, or text."`
 	View    bool   `help:"Write what the model sees, not the whole conversation."`
 	Plain   bool   `help:"Write a request that needs no beta feature: what the provider would clear is already left out."`
 	Archive string `placeholder:"DIR" help:"Write every conversation to a file in this directory, plus an index."`
@@ -65,7 +66,7 @@ func (c *exportCmd) Run(s *process.Process) error {
 // bound to what the model was shown instead.
 func (c *exportCmd) conversation(s *process.Process, t *archive.Transcript) (*decant.Conversation, error) {
 	switch {
-	case c.View && !c.Plain && c.As == string(wire.Anthropic):
+	case c.View && !c.Plain && c.own(t):
 		return t.View()
 	case c.View && !c.Plain:
 		return archive.ReadableView(t)
@@ -91,12 +92,16 @@ func (c *exportCmd) encode(s *process.Process, t *archive.Transcript, conv *deca
 	case len(conv.Messages) == 0:
 		return nil, exit.Input(errors.New("the conversation has no messages"))
 	}
-	rules, err := c.rules(s, conv)
+	f := wire.Format(c.As)
+	if c.own(t) {
+		f = t.Dialect.About().Format
+	}
+	rules, err := c.rules(s, conv, f)
 	if err != nil {
 		return nil, err
 	}
 	var out []byte
-	if f := wire.Format(c.As); f == wire.Anthropic {
+	if c.own(t) {
 		view, repairs, err := legal.Mend(conv, rules)
 		if err != nil {
 			return nil, err
@@ -114,9 +119,14 @@ func (c *exportCmd) encode(s *process.Process, t *archive.Transcript, conv *deca
 	} else if out, err = wire.Encode(conv, f); err != nil {
 		return nil, err
 	} else if n := images(conv); n > 0 {
-		s.Warn(fmt.Errorf("images and documents are included by name only (%d): --as anthropic includes them whole", n))
+		s.Warn(fmt.Errorf("images and documents are included by name only (%d): --as same includes them whole", n))
 	}
-	return out, check(out, wire.Format(c.As), rules)
+	return out, check(out, f, rules)
+}
+
+// own reports whether a conversation is written as its own API has it, which is complete.
+func (c *exportCmd) own(t *archive.Transcript) bool {
+	return c.As == compaction.Same || c.As == string(t.Dialect.About().Format)
 }
 
 // body returns a view as the body of a request. Only a view tells the provider what to leave out; the whole
@@ -146,13 +156,13 @@ func check(body []byte, f wire.Format, rules legal.Rules) error {
 
 // rules returns the rules for a request with the conversation. It may end with the answer to the newest
 // request, because the user's next words are still to come.
-func (c *exportCmd) rules(s *process.Process, conv *decant.Conversation) (legal.Rules, error) {
+func (c *exportCmd) rules(s *process.Process, conv *decant.Conversation, f wire.Format) (legal.Rules, error) {
 	catalog, err := c.Models(s)
 	if err != nil {
 		return legal.Rules{}, err
 	}
 	model, _ := catalog.Lookup(conv.Model)
-	rules := legal.RulesFor(legal.ForFormat(c.As), model, "")
+	rules := legal.RulesFor(legal.ForFormat(string(f)), model, "")
 	if conv.Messages[len(conv.Messages)-1].Role == decant.RoleAssistant {
 		rules.Prefill = true
 		rules.Record = true

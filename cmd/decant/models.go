@@ -50,6 +50,7 @@ type modelRow struct {
 	MaxOutput  int            `json:"max_output"`
 	MinCache   int            `json:"min_cacheable"`
 	Binds      bool           `json:"thinking_prefix_binding"`
+	Forgets    bool           `json:"thinking_prefix_dropped"`
 	Status     string         `json:"status"`            // "active", "deprecated" and the like, empty when unknown
 	Retires    string         `json:"retires,omitempty"` // first day on which requests are refused
 	Input      *float64       `json:"input"`
@@ -59,7 +60,7 @@ type modelRow struct {
 }
 
 func rowOf(m *token.Model) modelRow {
-	row := modelRow{ID: m.ID, Provider: m.Provider, Window: m.Window, Assumed: m.Assumed, MaxOutput: m.MaxOutput, MinCache: m.MinCache, Binds: m.Binds, Status: m.Status}
+	row := modelRow{ID: m.ID, Provider: m.Provider, Window: m.Window, Assumed: m.Assumed, MaxOutput: m.MaxOutput, MinCache: m.MinCache, Binds: m.Binds, Forgets: m.Forgets, Status: m.Status}
 	if !m.Retires.IsZero() {
 		row.Retires = m.Retires.Format(time.DateOnly)
 	}

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/decantdev/decant"
@@ -29,11 +30,14 @@ type Dialect interface {
 	Answers
 }
 
+// ErrElsewhere is in the error of a request some of whose conversation only the provider has.
+var ErrElsewhere = errors.New("the provider has a part of this conversation, so it is not managed; send all of it")
+
 // Requests is how the requests of an API are read.
 type Requests interface {
 	// Parse reads the body of a request for an answer of a model, without its content encoding. An error says why the
-	// request cannot be managed: it is not one, or it does not hold the whole conversation. Then it passes as it came,
-	// unless a budget applies. Body must not change afterwards.
+	// request cannot be managed: it is not one, or it does not hold the whole conversation, which is ErrElsewhere and
+	// comes with what it holds. Then it passes as it came, unless a budget applies. Body must not change afterwards.
 	Parse(body []byte) (*wire.Document, error)
 
 	// Session returns the client's own id of the conversation, where a body names one; otherwise nothing.

@@ -17,8 +17,8 @@
 // What not every API can do is an interface of its own that a dialect may have as well: [Clearer] where the
 // provider can be asked to leave old results out of the prompt, [Compacter] where it writes summaries,
 // [Pauser] where it manages prompts by rules, [Dropper] where it can be asked to drop thinking that no longer
-// fits, [Batcher] where requests come in batches whose price is known. Without them there is simply no such
-// way.
+// fits, [LateRefuser] where it may refuse a request in the stream of its answer, [Batcher] where requests come in
+// batches whose price is known. Without them there is simply no such way.
 //
 // What has a place elsewhere: how a body is taken apart and written is a [wire.Format], and how it may be changed a set
 // of rules in package legal, both under the dialect's name. Cache markers are part of a parsed block, so an API without

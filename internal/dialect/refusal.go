@@ -24,6 +24,13 @@ type Refusal struct {
 	Bound bool
 }
 
+// A LateRefuser is a dialect whose provider may refuse a request in the stream of its answer, after status 200.
+type LateRefuser interface {
+	// RefusesLate reads the beginning of a streamed answer, event by event. It returns known once it can say whether the
+	// request is refused. Refusal is what status 400 would have come with, and nil where the request is answered.
+	RefusesLate(name, data []byte) (refusal []byte, known bool)
+}
+
 // A Cause is why Decant itself answers a request. Each API has a word of its own for it.
 type Cause uint8
 

@@ -33,8 +33,8 @@ func (x *examination) clients(ctx context.Context) {
 		}
 	}
 	for _, name := range []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"} {
-		if strings.HasPrefix(x.Env(name), want) {
-			x.say(worry, "clients", "%s leads clients of OpenAI to this gateway, which manages the Messages API and refuses theirs", name)
+		if strings.HasPrefix(x.Env(name), want) && x.Config.OpenAIUpstream() == nil {
+			x.say(worry, "clients", "%s leads clients of OpenAI to this gateway, where openai_upstream is off: it refuses them", name)
 		}
 	}
 	proxy := x.Env("HTTP_PROXY") + x.Env("http_proxy")
@@ -78,7 +78,7 @@ func (x *examination) costs() {
 	}
 	x.say(note, "Claude Code", "remote control does not work with a base URL of its own")
 	x.say(note, "opencode", "reads provider.anthropic.options.baseURL from its configuration, with /v1 at the end, not ANTHROPIC_BASE_URL (decant run sets it)")
-	x.say(note, "SDKs", "Go, Python and TypeScript read ANTHROPIC_BASE_URL; it costs them nothing")
+	x.say(note, "SDKs", "Go, Python and TypeScript read ANTHROPIC_BASE_URL, those of OpenAI OPENAI_BASE_URL with /v1 at the end; it costs them nothing")
 }
 
 // FirstParty tells Claude Code that its base URL leads to the provider's own API, which is true when

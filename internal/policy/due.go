@@ -49,6 +49,7 @@ type Economy struct {
 	Write    float64 // w
 	Read     float64 // r
 	Excess   Excess  // what a pour with a checkpoint would bring
+	Rethink  float64 // what it costs to think again what the model forgets behind a change
 	Patience float64 // how many times the price of the rewrite Spent must reach; 0: once
 }
 
@@ -86,6 +87,8 @@ func (e *Economy) Cold() bool { return e.Switched || e.Lifetime > 0 && e.Idle > 
 //
 // Paid: a ski-rental rule. Carrying S tokens costs S·r with each request, removing them costs
 // L·(w-r) once; they go when what carrying them has cost so far reaches the price of removing them.
+// A model that forgets the thinking behind a change has to think it again: that is a part of the price, at a cold
+// moment too.
 // With a patience p of at least 1 and a fixed S and L this costs at most 1 + p times what the best choice in
 // hindsight costs, plus one request of carrying. docs/ECONOMICS.md has the proof, and says why p is more
 // than 1.
@@ -103,7 +106,7 @@ func Due(s Situation) Reason {
 		return Routine
 	case !e.Early:
 		return ""
-	case e.Cold() && (e.Covers() || s.frees(worthCold, s.little()/10)):
+	case e.Cold() && (e.Covers() || s.frees(worthCold, s.little()/10) && float64(e.Freed)*e.Write >= e.Rethink):
 		return Free
 	case e.Covers():
 		return Paid
@@ -111,10 +114,15 @@ func Due(s Situation) Reason {
 		return ""
 	case !s.frees(worth, s.little()):
 		return ""
-	case e.Spent > 0 && e.Spent >= cmp.Or(e.Patience, 1)*float64(e.Behind)*(e.Write-e.Read):
+	case e.Spent > 0 && e.Spent >= e.worth(e.Behind):
 		return Paid
 	}
 	return ""
+}
+
+// worth returns what carrying something must have cost before it goes at the price of a rewrite of so many tokens.
+func (e *Economy) worth(rewritten int) float64 {
+	return cmp.Or(e.Patience, 1) * (float64(rewritten)*(e.Write-e.Read) + e.Rethink)
 }
 
 // frees reports whether an early pour would free a share of the request, and so many tokens.

@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"cmp"
-
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/preset"
 )
@@ -77,10 +75,10 @@ func (e *Economy) cached() bool { return e.Read <= e.Write/2 }
 func (e *Economy) Covers() bool {
 	x := &e.Excess
 	if e.Cold() || x.Freed <= 0 {
-		return e.Cold() && x.Freed > 0
+		return e.Cold() && x.Freed > 0 && float64(x.Freed)*e.Write >= e.Rethink
 	}
 	if !e.cached() && float64(x.Freed) < leastExcess*float64(x.Left) {
 		return false
 	}
-	return float64(x.Carried)*e.Read >= cmp.Or(e.Patience, 1)*float64(x.Left)*(e.Write-e.Read)
+	return float64(x.Carried)*e.Read >= e.worth(x.Left)
 }

@@ -165,3 +165,26 @@ func TestACheckpointMustCostLessForEachFact(t *testing.T) {
 		t.Error(fmt.Sprint("a view beats itself: ", own.Plan.Decisions[len(own.Plan.Decisions)-1].Reason))
 	}
 }
+
+// What a model would have to think again is a part of the price of a pour, whether the cache is cold or not.
+func TestThinkingAgainIsPaidFor(t *testing.T) {
+	s := policy.Situation{
+		Limits: policy.Limits{Window: 200_000, Trigger: 180_000, Reserve: 20_000}, Tokens: 50_000, MaxBytes: 1 << 30,
+		Economy: policy.Economy{Early: true, Freed: 20_000, Behind: 10_000, Write: writing, Read: reading, Spent: 12_000},
+	}
+	cold := s
+	cold.Economy.Switched = true
+	for _, c := range []struct {
+		s       policy.Situation
+		rethink float64
+		want    policy.Reason
+	}{
+		{s, 0, policy.Paid}, {s, 400, policy.Paid}, {s, 600, ""},
+		{cold, 0, policy.Free}, {cold, 24_000, policy.Free}, {cold, 26_000, ""},
+	} {
+		c.s.Economy.Rethink = c.rethink
+		if got := policy.Due(c.s); got != c.want {
+			t.Errorf("switched %t, %.0f to think again: %q, want %q", c.s.Economy.Switched, c.rethink, got, c.want)
+		}
+	}
+}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/dialect"
 )
 
 // An End is what is known about a request when it is over.
@@ -51,7 +50,7 @@ func (q *Request) conclude(e *End) {
 		failedStatus(s, e.Status, http.StatusInternalServerError)
 	}
 	if e.Refused {
-		s.SetAttributes(refusedReason.String(q.reason(e.Status)))
+		s.SetAttributes(refusedReason.String(reasons[e.Status]))
 	}
 	switch {
 	case e.Whole:
@@ -76,15 +75,7 @@ var reasons = map[int]string{
 	http.StatusBadRequest: "invalid", http.StatusUnauthorized: "key", http.StatusPaymentRequired: "budget", http.StatusForbidden: "unmetered",
 	http.StatusMethodNotAllowed: "method", http.StatusRequestTimeout: "body_stalled", http.StatusRequestEntityTooLarge: "too_large",
 	http.StatusUnsupportedMediaType: "encoding", http.StatusMisdirectedRequest: "host", http.StatusTooManyRequests: "rate",
-	http.StatusServiceUnavailable: "no_room",
-}
-
-// reason says why the gateway refused with a status.
-func (q *Request) reason(status int) string {
-	if q.door.Kind == dialect.Unmanaged && (status == http.StatusBadRequest || status == http.StatusUpgradeRequired) {
-		return "openai"
-	}
-	return reasons[status]
+	http.StatusServiceUnavailable: "no_room", http.StatusUpgradeRequired: "socket",
 }
 
 // outcome says in a word what was done about a request.

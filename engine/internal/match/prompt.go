@@ -1,6 +1,7 @@
 package match
 
 import (
+	"errors"
 	"hash/maphash"
 	"sync"
 
@@ -47,10 +48,11 @@ func (b *Block) Raw() decant.Hash { return decant.HashBytes(b.Bytes) }
 
 // Read parses a request body as a dialect has it. Fingerprints are of the given seed: they tell
 // within one process whether bytes are the same, at a tenth of the cost of a hash. What was is the
-// memory of, a request like this one, need not be read again; it may be nil.
+// memory of, a request like this one, need not be read again; it may be nil. With dialect.ErrElsewhere comes what the
+// request holds.
 func Read(d dialect.Dialect, body []byte, seed maphash.Seed, was *Memory) (*Prompt, error) {
 	doc, err := parse(d, body, was)
-	if err != nil {
+	if doc == nil || err != nil && !errors.Is(err, dialect.ErrElsewhere) {
 		return nil, err
 	}
 	ms := doc.Conversation.Messages
@@ -74,7 +76,7 @@ func Read(d dialect.Dialect, body []byte, seed maphash.Seed, was *Memory) (*Prom
 	for i := r.known; i < n; i++ {
 		r.Blocks[i].Print = maphash.Bytes(seed, r.Blocks[i].Bytes)
 	}
-	return r, nil
+	return r, err
 }
 
 // parse parses a request body, from where it differs from the request of a memory; that may be nil.

@@ -67,6 +67,7 @@ func (s *Schedule) Economy() policy.Economy {
 	e.Read = dr.Meter.Doubt.Read(e.Read, e.Write)
 	e.Patience = early.Settled().Patience
 	e.Excess = policy.MeasureExcess(live(dr.View), dr.Outcome.Before-dr.Fixed, s.earlyTarget())
+	e.Rethink = s.rethinking()
 	s.money = e
 	t := s.thinning()
 	if !e.Cold() {
@@ -96,6 +97,36 @@ func (s *Schedule) rates(within cost.Reach) (write, read float64) {
 		return r.Write1h.USD, r.CacheRead.USD
 	}
 	return r.Write5m.USD, r.CacheRead.USD
+}
+
+// rethinking returns what a change costs behind which the model forgets what it has thought: as much again as it has
+// written since the last one. What is sealed is as long as what it holds, in the encoding that JSON needs.
+func (s *Schedule) rethinking() float64 {
+	const bytesPerToken = 16. / 3 // base64 of text with four bytes in a token
+	dr := s.Draft
+	if !dr.Model.Forgets {
+		return 0
+	}
+	changed := 0
+	for _, d := range dr.InForce {
+		if d.Pour != "" {
+			changed = max(changed, d.Target.Message)
+		}
+		if d.Checkpoint != nil {
+			changed = max(changed, d.Checkpoint.To)
+		}
+	}
+	n := 0
+	for i := range dr.Prompt.Blocks {
+		if b := &dr.Prompt.Blocks[i]; b.Kind == decant.KindThinking && dr.Conv.Messages[b.Message].Number > changed {
+			n += len(b.Bytes)
+		}
+	}
+	rate := 5. // times the price of input, where prices are not known
+	if price, _, ok := dr.Model.PriceAt(dr.Now()); ok && price.At(dr.Outcome.Before).Output.Known {
+		rate = price.At(dr.Outcome.Before).Output.USD
+	}
+	return float64(n) / bytesPerToken * rate
 }
 
 // thinning returns what an early pour works on.
@@ -202,7 +233,7 @@ func (s *Schedule) PoursCold() bool {
 	if dr.NoEarlyPours && !dr.Pressed || !dr.Preset.EarlyPours.On() || s.early() == notEarly {
 		return false
 	}
-	s.money = policy.Economy{Early: true, Switched: true}
+	s.money = policy.Economy{Early: true, Switched: true, Rethink: s.rethinking()}
 	s.money.Excess = policy.MeasureExcess(live(dr.View), dr.Outcome.After-dr.Fixed, s.earlyTarget())
 	e := s.money.Weigh(policy.MeasureEarly(live(dr.View), s.thinning()), dr.Fixed, 0, true)
 	return policy.Due(policy.Situation{Limits: dr.Limits, Tokens: dr.Outcome.After, Hold: dr.Match.OnHold(dr.InForce), Economy: e}) != ""

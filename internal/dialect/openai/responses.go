@@ -2,7 +2,6 @@ package openai
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -16,7 +15,10 @@ import (
 // Responses is the dialect of the Responses API.
 type Responses struct{}
 
-var _ dialect.Dialect = Responses{}
+var _ interface {
+	dialect.Dialect
+	dialect.LateRefuser
+} = Responses{}
 
 // aboutResponses is asked for several times by every request.
 var aboutResponses = dialect.About{
@@ -44,17 +46,14 @@ func (Responses) Parse(body []byte) (*wire.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := complete(doc); err != nil {
-		return nil, err
-	}
-	return doc, nil
+	return doc, complete(doc)
 }
 
 // complete returns an error for a request some of whose conversation only the provider has.
 func complete(doc *wire.Document) error {
 	for _, name := range []string{"previous_response_id", "conversation", "prompt"} {
 		if v := doc.Member(name).Of(doc.Source); len(v) > 0 && string(v) != "null" {
-			return fmt.Errorf("%s: the provider has a part of this conversation, so it is not managed; send all of input", name)
+			return fmt.Errorf("%s: %w", name, dialect.ErrElsewhere)
 		}
 	}
 	if !bytes.Contains(doc.Source, []byte(`item_reference`)) {
@@ -76,7 +75,7 @@ func complete(doc *wire.Document) error {
 	return nil
 }
 
-var errReference = errors.New("item_reference: only the provider has this item, so the request is not managed; send the item itself")
+var errReference = fmt.Errorf("item_reference: %w", dialect.ErrElsewhere)
 
 // refers reports whether an item stands for another one that only the provider has.
 func refers(item []byte) bool {
@@ -168,4 +167,28 @@ func (Responses) ReadRefusal(status int, body []byte) dialect.Refusal {
 		}
 	}
 	return out
+}
+
+// RefusesLate implements dialect.LateRefuser.
+func (Responses) RefusesLate(name, data []byte) (refusal []byte, known bool) {
+	kind := string(name)
+	if kind == "message" {
+		kind = typeOf(data)
+	}
+	switch kind {
+	case "response.created", "response.in_progress":
+		return nil, false
+	case "error":
+		return bytes.Clone(data), true
+	case "response.failed":
+		if jsonspan.Validate(data) != nil {
+			return nil, true
+		}
+		if at := jsonspan.Member(data, 0, "response"); !at.IsZero() && data[at.Start] == '{' {
+			if e := jsonspan.Member(data, at.Start, "error"); !e.IsZero() {
+				return append(append([]byte(`{"error":`), e.Of(data)...), '}'), true
+			}
+		}
+	}
+	return nil, true
 }
