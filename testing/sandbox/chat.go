@@ -53,7 +53,11 @@ func (x *exchange) routeOpenAI(path string) *apiError {
 	case one:
 		return x.only(http.MethodGet, func() *apiError { return x.oneChatModel(id) })
 	}
-	return &apiError{status: http.StatusNotFound, kind: kindNotFound, message: "Unknown request URL: " + x.r.Method + " " + path}
+	return x.unknownURL()
+}
+
+func (x *exchange) unknownURL() *apiError {
+	return &apiError{status: http.StatusNotFound, kind: kindNotFound, message: "Unknown request URL: " + x.r.Method + " " + x.r.URL.Path}
 }
 
 // begin returns what is to go wrong with a request of OpenAI's APIs, or refuses it for that.

@@ -44,7 +44,9 @@ func (x *exchange) routeResponses(path string) *apiError {
 	switch {
 	case path == responsesPath && x.r.Header.Get("Upgrade") != "":
 		x.w.Header().Set("Upgrade", "HTTP/1.1")
-		return &apiError{status: http.StatusUpgradeRequired, kind: kindInvalid, message: "WebSocket connections are not available here. Use HTTP."}
+		no := invalid("There are no WebSockets here. Use HTTP.")
+		no.status = http.StatusUpgradeRequired
+		return no
 	case path == responsesPath:
 		return x.only(http.MethodPost, x.respond)
 	case path == responsesPath+"/compact":
@@ -128,7 +130,8 @@ func (x *exchange) measure(q *input) *apiError {
 			return nil
 		}
 		if q.body.str("truncation") != "auto" || !q.truncate() {
-			return about("input", codeOverflow, "Your input exceeds the context window of this model. Please adjust your input and try again.")
+			return about("input", codeOverflow,
+				"Your input exceeds the context window of this model. Please adjust your input and try again.")
 		}
 	}
 }
@@ -194,13 +197,15 @@ func (q *input) pieces(c decant.Counter) (out []piece) {
 	}
 	var own []piece
 	if n := q.body.get("instructions"); n != nil && n.text != "" {
-		own = append(own, piece{node: textBlock(n), sent: n, level: levelMessages, role: "system", tokens: turnFrame + c.Count(n.text)})
+		p := piece{node: textBlock(n), sent: n, level: levelMessages, role: "system", tokens: turnFrame + c.Count(n.text)}
+		own = append(own, p)
 	}
 	if !q.instructsLast() {
 		out, own = append(out, own...), nil
 	}
 	for _, it := range q.shown {
-		out = append(out, piece{node: it.node, sent: it.node, level: levelMessages, role: it.str("type"), path: it.path, tokens: it.tokens(c)})
+		p := piece{node: it.node, sent: it.node, level: levelMessages, role: it.kindOf(), path: it.path, tokens: it.tokens(c)}
+		out = append(out, p)
 	}
 	return append(out, own...)
 }

@@ -58,7 +58,9 @@ func (r *responder) proceed() (*Prompt, *apiError) {
 	r.q.begin()
 	r.q.show(shownItem{node: n, text: said})
 	r.q.chain.earlier = append(slices.Clone(sealedUp.earlier), sealedUp.before)
-	r.configure(shown)
+	if err := r.configure(shown); err != nil {
+		return nil, err
+	}
 	p := r.q.prompt(r.x.session(r.q.body))
 	for i := range shown {
 		if shown[i].configures() {
@@ -75,7 +77,7 @@ func (r *responder) proceed() (*Prompt, *apiError) {
 }
 
 // configure appends what earlier items said about the configuration, which a compaction does not hold.
-func (r *responder) configure(shown []shownItem) {
+func (r *responder) configure(shown []shownItem) *apiError {
 	o := object{"id", r.x.itemID("cfg", len(r.res.items)+1), "type", "configuration_update"}
 	for _, name := range []string{"reasoning", "text"} {
 		for _, it := range slices.Backward(shown) {
@@ -85,9 +87,10 @@ func (r *responder) configure(shown []shownItem) {
 			}
 		}
 	}
-	if len(o) > 4 {
-		r.put(outItem{whole: o})
+	if len(o) == 4 {
+		return nil
 	}
+	return r.put(outItem{whole: o})
 }
 
 // compactInput is POST /v1/responses/compact: what the user said, and a compaction of all.
@@ -111,16 +114,20 @@ func (x *exchange) compactInput() *apiError {
 	}
 	out := list{}
 	for i, it := range q.shown {
-		if it.kindOf() == "message" && it.str("role") == "user" {
-			content := any(it.get("content"))
-			if it.get("content").kind == '"' {
-				content = list{object{"type", "input_text", "text", it.get("content").text}}
-			}
-			out = append(out, object{"id", x.itemID("msg", 1000+i), "type", "message", "status", "completed", "role", "user", "content", content})
+		if it.kindOf() != "message" || it.str("role") != "user" {
+			continue
 		}
+		content := any(it.get("content"))
+		if it.get("content").kind == '"' {
+			content = list{object{"type", "input_text", "text", it.get("content").text}}
+		}
+		o := object{"id", x.itemID("msg", 1000+i), "type", "message", "status", "completed", "role", "user"}
+		out = append(out, append(o, "content", content))
 	}
 	out = append(out, res.items[0].whole)
 	x.entry.Usage, x.entry.Stop = res.usage, "compaction"
-	x.entry.Answer = marshal(object{"id", res.id, "object", "response.compaction", "created_at", res.created, "output", out, "usage", res.used()})
+	x.entry.Answer = marshal(object{
+		"id", res.id, "object", "response.compaction", "created_at", res.created, "output", out, "usage", res.used(),
+	})
 	return x.deliver(outgoing{whole: x.entry.Answer, found: found}, f)
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/jsonspan"
 )
 
 // kindOf returns the type of an item, which messages may leave out.
@@ -130,7 +129,8 @@ func (q *input) tool(name string) tool {
 // prompt returns the request as a model reads it.
 func (q *input) prompt(session string) *Prompt {
 	choice := q.body.get("tool_choice")
-	p := &Prompt{Model: q.body.str("model"), Session: session, MaxTokens: q.max, Choice: choice.word(), Named: choice.str("name"), Thinking: "disabled"}
+	p := &Prompt{Model: q.body.str("model"), Session: session, MaxTokens: q.max, Thinking: "disabled"}
+	p.Choice, p.Named = choice.word(), choice.str("name")
 	if q.reasons() {
 		p.Thinking = "adaptive"
 	}
@@ -174,19 +174,15 @@ func (p *Prompt) read(it *shownItem) {
 	}
 }
 
-// spokenInput turns the input of a call into what its item holds: members, and the text that a stream brings.
+// members returns what the item of a call holds besides its ids, and the text that a stream brings in pieces.
 func (t tool) members(input []byte) (members object, streams string) {
 	switch t.kind {
-	case "custom", "programmatic_tool_calling":
-		n, err := parse(input)
-		text := string(input)
-		if err == nil && len(n.items) == 1 && n.items[0].kind == '"' {
-			text = n.items[0].text
-		}
-		if t.kind == "custom" {
-			return object{"name", t.name, "input", text}, text
-		}
-		return object{"code", text, "fingerprint", "fp_" + string(jsonspan.AppendQuote(nil, text[:min(8, len(text))])[1:2])}, ""
+	case "custom":
+		text := lone(input)
+		return object{"name", t.name, "input", text}, text
+	case "programmatic_tool_calling":
+		text := lone(input)
+		return object{"code", text, "fingerprint", callName("fp", []byte(text), [16]byte{}, 0, 0)}, ""
 	case "shell", "local_shell":
 		return object{"action", input}, ""
 	case "apply_patch":
@@ -195,4 +191,12 @@ func (t tool) members(input []byte) (members object, streams string) {
 		return object{"execution", "client", "arguments", input}, ""
 	}
 	return object{"name", t.name, "arguments", string(input)}, string(input)
+}
+
+// lone returns the text that is all an object holds; of others the JSON.
+func lone(input []byte) string {
+	if n, err := parse(input); err == nil && len(n.items) == 1 && n.items[0].kind == '"' {
+		return n.items[0].text
+	}
+	return string(input)
 }

@@ -40,7 +40,8 @@ type responder struct {
 func (x *exchange) response(q *input, found hit) (*response, *apiError) {
 	res := &response{q: q, created: int(x.entry.Time.Unix()), status: "completed", usage: found.usage}
 	res.id = x.itemID("resp", 0)
-	r := &responder{meter: meter{counter: x.s.counter, room: min(q.max, q.model.Window-x.entry.Prompt)}, x: x, q: q, res: res}
+	r := &responder{meter: meter{counter: x.s.counter}, x: x, q: q, res: res}
+	r.room = min(q.max, q.model.Window-x.entry.Prompt)
 	defer func() { res.usage.Output = r.used }()
 	switch {
 	case q.compacts:
@@ -63,13 +64,18 @@ func (x *exchange) response(q *input, found hit) (*response, *apiError) {
 	if len(a.Blocks) == 0 && a.Stop == "" {
 		a.Blocks = []Block{text("Done.")}
 	}
+	whole := a.Stop != "max_tokens"
 	for _, b := range a.Blocks {
-		if !r.add(b, a.Stop) {
-			res.status, res.why = "incomplete", "max_output_tokens"
-			return res, nil
+		fits, err := r.add(b, a.Stop)
+		if err != nil {
+			return nil, err
+		}
+		if !fits {
+			whole = false
+			break
 		}
 	}
-	if a.Stop == "max_tokens" {
+	if !whole {
 		res.status, res.why = "incomplete", "max_output_tokens"
 	}
 	return res, nil
@@ -84,104 +90,110 @@ func (x *exchange) itemID(prefix string, n int) string {
 func (r *response) stop() string { return cmp.Or(r.why, r.status) }
 
 // add appends what a model said. It returns false when that did not fit and the answer ends here.
-func (r *responder) add(b Block, stop string) bool {
-	n := len(r.res.items)
+func (r *responder) add(b Block, stop string) (bool, *apiError) {
 	switch b.Kind {
 	case decant.KindThinking:
 		if !r.q.reasons() || b.Text == "" {
-			return true
+			return true, nil
 		}
 		before := r.used
 		text, whole := r.fit(b.Text)
 		r.res.thought += r.used - before
 		r.think(text)
-		return whole
+		return whole, nil
 	case decant.KindText:
-		said, whole := r.fit(b.Text)
-		part := object{"type", "output_text", "annotations", list{}, "logprobs", list{}, "text", said}
-		if stop == "refusal" {
-			said, part = b.Text, object{"type", "refusal", "refusal", b.Text}
-		}
-		if strings.TrimSpace(said) == "" {
-			return whole
-		}
-		status := map[bool]string{true: "completed", false: "incomplete"}[whole]
-		r.put(outItem{streams: said, whole: object{"id", r.x.itemID("msg", n+1), "type", "message", "status", status, "role", "assistant", "phase", r.phase(), "content", list{part}}})
-		return whole
+		return r.say(b.Text, stop == "refusal")
 	case decant.KindUse:
 		return r.call(b)
 	}
-	return true
+	return true, nil
 }
 
-// phase says whether a message is the last word of the model, as far as one can know: nil.
-func (r *responder) phase() any { return nil }
+// say appends a message.
+func (r *responder) say(text string, refuses bool) (bool, *apiError) {
+	said, whole := r.fit(text)
+	if strings.TrimSpace(said) == "" {
+		return whole, nil
+	}
+	part := object{"type", "output_text", "annotations", list{}, "logprobs", list{}, "text", said}
+	if refuses {
+		part = object{"type", "refusal", "refusal", said}
+	}
+	status := "completed"
+	if !whole {
+		status = "incomplete"
+	}
+	return whole, r.put(outItem{streams: said, whole: object{
+		"id", r.x.itemID("msg", len(r.res.items)+1), "type", "message", "status", status,
+		"role", "assistant", "phase", nil, "content", list{part},
+	}})
+}
 
 // think appends reasoning.
 func (r *responder) think(said string) {
-	id := r.x.itemID("rs", len(r.res.items)+1)
-	it := outItem{whole: object{"id", id, "type", "reasoning", "summary", list{}}}
+	it := outItem{whole: object{"id", r.x.itemID("rs", len(r.res.items)+1), "type", "reasoning"}}
+	summary := list{}
 	if r.q.body.get("reasoning").str("summary") != "" {
-		it.streams = said
-		it.whole[5] = list{object{"type", "summary_text", "text", said}}
+		it.streams, summary = said, list{object{"type", "summary_text", "text", said}}
 	}
+	it.whole = append(it.whole, "summary", summary)
 	it.kept = append(slices.Clone(it.whole), "encrypted_content", r.x.s.sealThought(r.x.account, r.q, said))
-	if slices.ContainsFunc(r.q.body.get("include").list(), func(n *node) bool { return n.text == "reasoning.encrypted_content" }) {
+	asked := func(n *node) bool { return n.text == "reasoning.encrypted_content" }
+	if slices.ContainsFunc(r.q.body.get("include").list(), asked) {
 		it.whole = it.kept
 	}
 	r.res.items = append(r.res.items, it)
 }
 
+// callPrefixes are how the ids of calls begin.
+var callPrefixes = map[string]string{
+	"function_call": "fc", "custom_tool_call": "ctc", "shell_call": "sh", "local_shell_call": "lsh",
+	"tool_search_call": "tsc", "apply_patch_call": "apc", "program": "prg",
+}
+
 // call appends a call, whole or not at all.
-func (r *responder) call(b Block) bool {
+func (r *responder) call(b Block) (bool, *apiError) {
 	t := r.q.tool(b.Name)
 	if b.Input == nil {
 		b.Input = []byte("{}")
 	}
 	if !r.take(callFrame + r.counter.Count(t.name) + r.counter.Count(string(b.Input))) {
-		return false
+		return false, nil
 	}
-	n, kind := len(r.res.items)+1, callable[t.kind]
-	id := b.ID
-	if id == "" || slices.ContainsFunc(r.q.items, func(it *node) bool { return it.str("call_id") == id }) {
+	n, kind, id := len(r.res.items)+1, callable[t.kind], b.ID
+	used := func(it *node) bool { return it.str("call_id") == id }
+	if id == "" || slices.ContainsFunc(r.q.items, used) {
 		id = r.x.itemID("call", n)
 	}
-	prefix := cmp.Or(idPrefixes[kind], map[string]string{"shell_call": "sh", "local_shell_call": "lsh", "tool_search_call": "tsc", "apply_patch_call": "apc", "program": "prg"}[kind])
-	o := object{"id", r.x.itemID(prefix, n), "type", kind, "status", "completed", "call_id", id}
-	if kind == "program" {
-		o = slices.Delete(o, 4, 6)
+	o := object{"id", r.x.itemID(callPrefixes[kind], n), "type", kind}
+	if kind != "program" {
+		o = append(o, "status", "completed")
 	}
 	members, streams := t.members(b.Input)
-	o = append(o, members...)
+	o = append(append(o, "call_id", id), members...)
 	if t.namespace != "" {
 		o = append(o, "namespace", t.namespace)
 	}
 	if t.async {
 		o = append(o, "async", true)
 	}
-	r.put(outItem{whole: o, streams: streams})
-	return true
+	return true, r.put(outItem{whole: o, streams: streams})
 }
 
 // put appends an item that reasoning after it is bound to.
-func (r *responder) put(it outItem) {
+func (r *responder) put(it outItem) *apiError {
 	n, err := parse(marshal(it.whole))
 	if err != nil {
-		panic(err) // arguments are JSON, or a text
+		return internal("read our own "+it.whole.of("type").(string), err)
 	}
 	r.q.show(shownItem{node: n})
 	r.res.items = append(r.res.items, it)
+	return nil
 }
 
 // object returns the answer as the API's object.
 func (r *response) object() object {
 	q := r.q
-	member := func(name string, otherwise any) any {
-		if v := q.body.get(name); v != nil {
-			return v
-		}
-		return otherwise
-	}
 	out := list{}
 	for _, it := range r.items {
 		out = append(out, it.whole)
@@ -200,16 +212,26 @@ func (r *response) object() object {
 		completed = r.created
 	}
 	reasoning, text := q.body.get("reasoning"), q.body.get("text")
+	format := cmp.Or(text.get("format"), &node{raw: []byte(`{"type":"text"}`)})
 	o := object{
-		"id", r.id, "object", "response", "created_at", r.created, "status", r.status, "background", false, "completed_at", completed,
-		"error", failed, "incomplete_details", incomplete, "instructions", member("instructions", nil),
-		"max_output_tokens", member("max_output_tokens", nil), "max_tool_calls", member("max_tool_calls", nil), "model", q.body.str("model"),
-		"output", out, "parallel_tool_calls", member("parallel_tool_calls", true), "previous_response_id", member("previous_response_id", nil),
-		"prompt_cache_key", member("prompt_cache_key", nil), "reasoning", object{"effort", reasoning.get("effort"), "summary", reasoning.get("summary")},
-		"safety_identifier", member("safety_identifier", nil), "service_tier", "default", "store", member("store", true),
-		"temperature", member("temperature", 1), "text", object{"format", cmp.Or(text.get("format"), &node{raw: []byte(`{"type":"text"}`)}), "verbosity", member("verbosity", "medium")},
-		"tool_choice", member("tool_choice", "auto"), "tools", member("tools", list{}), "top_logprobs", 0, "top_p", member("top_p", 1),
-		"truncation", member("truncation", "disabled"), "usage", usage, "user", nil, "metadata", member("metadata", object{}), "access_programs", nil,
+		"id", r.id, "object", "response", "created_at", r.created, "status", r.status, "background", false,
+		"completed_at", completed, "error", failed, "incomplete_details", incomplete, "model", q.body.str("model"), "output", out,
+		"reasoning", object{"effort", reasoning.get("effort"), "summary", reasoning.get("summary")},
+		"text", object{"format", format, "verbosity", cmp.Or(text.str("verbosity"), "medium")},
+		"service_tier", "default", "top_logprobs", 0, "usage", usage, "user", nil, "access_programs", nil,
+	}
+	for _, m := range []struct {
+		name      string
+		otherwise any
+	}{
+		{"instructions", nil}, {"max_output_tokens", nil}, {"max_tool_calls", nil}, {"metadata", object{}},
+		{"parallel_tool_calls", true}, {"previous_response_id", nil}, {"prompt_cache_key", nil}, {"safety_identifier", nil},
+		{"store", true}, {"temperature", 1}, {"tool_choice", "auto"}, {"tools", list{}}, {"top_p", 1}, {"truncation", "disabled"},
+	} {
+		if v := q.body.get(m.name); v != nil {
+			m.otherwise = v
+		}
+		o = append(o, m.name, m.otherwise)
 	}
 	if len(q.gone) > 0 {
 		o = append(o, "input_transformations", q.gone)
@@ -229,6 +251,7 @@ func (r *response) used() object {
 			"cached_tokens", u.CacheRead, "cache_write_tokens", u.CacheWrite,
 			"cache_write_tokens_details", object{"ttl_30m_tokens", u.CacheWrite - long, "ttl_12h_tokens", long},
 		},
-		"output_tokens", u.Output, "output_tokens_details", object{"reasoning_tokens", r.thought}, "total_tokens", u.Prompt() + u.Output,
+		"output_tokens", u.Output, "output_tokens_details", object{"reasoning_tokens", r.thought},
+		"total_tokens", u.Prompt() + u.Output,
 	}
 }

@@ -56,13 +56,21 @@ var itemMembers = map[string]string{
 	"configuration_update":    `reasoning:object text:object`,
 }
 
+// everyMember are the members that every item may have.
+const everyMember = ` type:text id:text internal_chat_message_metadata_passthrough created_by:text`
+
 // idPrefixes are how the ids of items begin that the model says.
-var idPrefixes = map[string]string{"function_call": "fc", "custom_tool_call": "ctc", "reasoning": "rs", "compaction": "cmp", "message": "msg"}
+var idPrefixes = map[string]string{
+	"function_call": "fc", "custom_tool_call": "ctc", "reasoning": "rs", "compaction": "cmp", "message": "msg",
+}
 
 // wants are the words behind names of members: what the JSON value is, and how a refusal says that.
 var wants = map[string]struct {
 	kinds, says string
-}{"text": {`"`, "a string"}, "bool": {"tf", "a boolean"}, "int": {"0", "an integer"}, "number": {"0", "a decimal"}, "list": {"[", "an array of objects"}, "object": {"{", "an object"}}
+}{
+	"text": {`"`, "a string"}, "bool": {"tf", "a boolean"}, "int": {"0", "an integer"}, "number": {"0", "a decimal"},
+	"list": {"[", "an array of objects"}, "object": {"{", "an object"},
+}
 
 // checkMembers checks that an object has the members it must have, no unknown ones, and what may be in them.
 func checkMembers(path string, n *node, spec string) *apiError {
@@ -71,7 +79,8 @@ func checkMembers(path string, n *node, spec string) *apiError {
 		name, want, _ := strings.Cut(strings.TrimSuffix(word, "!"), ":")
 		known[name] = want
 		if strings.HasSuffix(word, "!") && n.get(name) == nil {
-			return about(join(path, name), "missing_required_parameter", "Missing required parameter: '%s'.", join(path, name))
+			return about(join(path, name), "missing_required_parameter",
+				"Missing required parameter: '%s'.", join(path, name))
 		}
 	}
 	for i, name := range n.names {
@@ -83,7 +92,8 @@ func checkMembers(path string, n *node, spec string) *apiError {
 			return about(at, "unknown_parameter", "Unknown parameter: '%s'.", at)
 		case kind == 'n' || want == "":
 		case !strings.ContainsRune(w.kinds, rune(kind)):
-			return about(at, "invalid_type", "Invalid type for '%s': expected %s, but got something else instead.", at, w.says)
+			return about(at, "invalid_type",
+				"Invalid type for '%s': expected %s, but got something else instead.", at, w.says)
 		}
 	}
 	return nil
@@ -96,10 +106,11 @@ func (q *input) checkLimits() *apiError {
 	}
 	if n, given := q.body.get("max_output_tokens").integer(); given {
 		if n < 16 {
-			return about("max_output_tokens", "integer_below_min_value", "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got %d instead.", n)
+			return tooLow("max_output_tokens", 16, n)
 		}
 		if q.model.MaxOutput > 0 && n > q.model.MaxOutput {
-			return about("max_output_tokens", "invalid_value", "Invalid 'max_output_tokens': expected a value <= %d, but got %d instead.", q.model.MaxOutput, n)
+			return about("max_output_tokens", "invalid_value",
+				"Invalid 'max_output_tokens': expected a value <= %d, but got %d instead.", q.model.MaxOutput, n)
 		}
 		q.max = n
 	}
@@ -131,15 +142,22 @@ func (q *input) checkThreshold() *apiError {
 			return unsupported(at+".type", e.str("type"), []string{"compaction"})
 		}
 		if n, given := e.get("compact_threshold").integer(); given && n < 1000 {
-			return about(at+".compact_threshold", "integer_below_min_value", "Invalid '%s.compact_threshold': integer below minimum value. Expected a value >= 1000, but got %d instead.", at, n)
+			return tooLow(at+".compact_threshold", 1000, n)
 		}
 	}
 	return nil
 }
 
+// tooLow refuses a number.
+func tooLow(path string, least, n int) *apiError {
+	return about(path, "integer_below_min_value",
+		"Invalid '%s': integer below minimum value. Expected a value >= %d, but got %d instead.", path, least, n)
+}
+
 // unsupported refuses a value that is none of those that may be.
 func unsupported(path, value string, may []string) *apiError {
-	return about(path, "invalid_value", "Invalid value: '%s'. Supported values are: '%s'.", value, strings.Join(may, "', '"))
+	return about(path, "invalid_value",
+		"Invalid value: '%s'. Supported values are: '%s'.", value, strings.Join(may, "', '"))
 }
 
 // The words of parameters about reasoning.
@@ -158,7 +176,9 @@ func (q *input) checkReasoning() *apiError {
 	case effort != "" && !slices.Contains(efforts, effort):
 		return unsupported("reasoning.effort", effort, efforts)
 	case effort == "none" && since(q.model.ID, 6, 1) && strings.HasSuffix(q.model.ID, "-sol"):
-		return about("reasoning.effort", "unsupported_value", "Unsupported value: 'none' is not supported with the '%s' model. Supported values are: '%s'.", q.model.ID, strings.Join(efforts[1:], "', '"))
+		return about("reasoning.effort", "unsupported_value",
+			"Unsupported value: 'none' is not supported with the '%s' model. Supported values are: '%s'.",
+			q.model.ID, strings.Join(efforts[1:], "', '"))
 	}
 	for i, v := range q.body.get("include").list() {
 		if !slices.Contains(includes, v.text) {
@@ -189,31 +209,35 @@ func (q *input) checkItems() *apiError {
 		}
 		at := q.paths[i]
 		if n.kind != '{' {
-			return about(at, "invalid_type", "Invalid type for '%s': expected an object, but got something else instead.", at)
+			return about(at, "invalid_type",
+				"Invalid type for '%s': expected an object, but got something else instead.", at)
 		}
 		it := shownItem{node: n}
 		kind := it.kindOf()
 		spec, ok := itemMembers[kind]
 		if !ok {
-			return about(at, "invalid_value", "Invalid value: '%s'. Supported values are: '%s'.", kind, strings.Join(slices.Sorted(maps.Keys(itemMembers)), "', '"))
+			return unsupported(at, kind, slices.Sorted(maps.Keys(itemMembers)))
 		}
-		if err := checkMembers(at, n, spec+" type:text id:text internal_chat_message_metadata_passthrough created_by:text"); err != nil {
+		if err := checkMembers(at, n, spec+everyMember); err != nil {
 			return err
 		}
 		id, prefix := n.str("id"), idPrefixes[kind]
 		switch {
 		case id == "":
 		case prefix != "" && (kind != "message" || n.str("role") == "assistant") && !strings.HasPrefix(id, prefix):
-			return about(at+".id", "invalid_value", "Invalid '%s.id': '%s'. Expected an ID that begins with '%s'.", at, id, prefix)
+			return about(at+".id", "invalid_value",
+				"Invalid '%s.id': '%s'. Expected an ID that begins with '%s'.", at, id, prefix)
 		case ids[id] && kind != "item_reference":
-			return about("input", "", "Duplicate item found with id %s. Remove duplicate items from your input and try again.", id)
+			return about("input", "",
+				"Duplicate item found with id %s. Remove duplicate items from your input and try again.", id)
 		}
 		ids[id] = true
 		if err := it.checkContent(at); err != nil {
 			return err
 		}
 		if kind == "compaction_trigger" && i < len(q.items)-1 {
-			return about(at, "invalid_value", "Invalid value at '%s': 'compaction_trigger' must be the last item of the input.", at)
+			return about(at, "invalid_value",
+				"Invalid value at '%s': 'compaction_trigger' must be the last item of the input.", at)
 		}
 	}
 	return nil
@@ -222,7 +246,9 @@ func (q *input) checkItems() *apiError {
 // The parts of contents, and who may say what.
 var (
 	inputParts = []string{"input_text", "input_image", "input_file", "input_audio"}
-	itemParts  = map[string][]string{"user": inputParts, "system": inputParts, "developer": inputParts, "assistant": {"output_text", "refusal"}}
+	itemParts  = map[string][]string{
+		"user": inputParts, "system": inputParts, "developer": inputParts, "assistant": {"output_text", "refusal"},
+	}
 )
 
 // checkContent checks the content of a message, and what a call brought.
@@ -233,8 +259,9 @@ func (it *shownItem) checkContent(at string) *apiError {
 		if !ok {
 			return unsupported(at+".role", role, []string{"assistant", "system", "developer", "user"})
 		}
-		if role == "assistant" && it.str("phase") != "" && it.str("phase") != "commentary" && it.str("phase") != "final_answer" {
-			return unsupported(at+".phase", it.str("phase"), []string{"commentary", "final_answer"})
+		phase, phases := it.str("phase"), []string{"commentary", "final_answer"}
+		if role == "assistant" && phase != "" && !slices.Contains(phases, phase) {
+			return unsupported(at+".phase", phase, phases)
 		}
 		return checkItemParts(at+".content", it.get("content"), may)
 	case "function_call_output", "custom_tool_call_output":
@@ -253,7 +280,8 @@ func checkItemParts(at string, n *node, may []string) *apiError {
 		return nil
 	}
 	if n.kind != '[' {
-		return about(at, "invalid_type", "Invalid type for '%s': expected one of an array of objects or string, but got something else instead.", at)
+		return about(at, "invalid_type",
+			"Invalid type for '%s': expected one of an array of objects or string, but got something else instead.", at)
 	}
 	for k, part := range n.items {
 		here, kind := at+"["+strconv.Itoa(k)+"]", part.str("type")
@@ -270,11 +298,12 @@ func checkItemParts(at string, n *node, may []string) *apiError {
 // checkPairs checks that calls are answered behind them, and that nothing else is.
 func (q *input) checkPairs() *apiError {
 	kinds, open := map[string]string{}, map[string]bool{}
-	for i, n := range q.items {
+	for _, n := range q.items {
 		it := shownItem{node: n}
 		if id, _ := it.call(); id != "" {
 			if _, again := kinds[id]; again {
-				return about("input", "", "Duplicate call_id %s found. Remove duplicate items from your input and try again.", id)
+				return about("input", "",
+					"Duplicate call_id %s found. Remove duplicate items from your input and try again.", id)
 			}
 			kinds[id], open[id] = it.kindOf(), true
 		}
@@ -289,7 +318,6 @@ func (q *input) checkPairs() *apiError {
 			return about("input", "", "No tool call found for %s with call_id %s.", spaced(it.kindOf()), id)
 		}
 		delete(open, id)
-		_ = i
 	}
 	for _, n := range q.items {
 		it := shownItem{node: n}
@@ -303,7 +331,10 @@ func (q *input) checkPairs() *apiError {
 
 // spaced returns a type of items as refusals say it.
 func spaced(kind string) string {
-	return strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(kind, "_", " "), "tool search output", "tool search call output"))
+	if kind == "tool_search_output" {
+		return "tool search call output"
+	}
+	return strings.ReplaceAll(kind, "_", " ")
 }
 
 // fits reports whether a type of items answers a type of calls.
@@ -328,7 +359,8 @@ func (q *input) checkThoughts() *apiError {
 			k++
 		}
 		if k == len(q.items) || !(&shownItem{node: q.items[k]}).speaks() {
-			return about("input", "", "Item '%s' of type 'reasoning' was provided without its required following item.", n.str("id"))
+			return about("input", "",
+				"Item '%s' of type 'reasoning' was provided without its required following item.", n.str("id"))
 		}
 	}
 	return nil
@@ -343,7 +375,8 @@ func (s *Server) checkCompany(account string, q *input) *apiError {
 			seen[id] = true
 		}
 		if need, known := s.memory.of(account, id); known && id != "" && !s.opts.ForgetAnswers && !seen[need[0]] {
-			return about("input", "", "Item '%s' of type '%s' was provided without its required 'reasoning' item: '%s'.", id, kind, need[0])
+			return about("input", "",
+				"Item '%s' of type '%s' was provided without its required 'reasoning' item: '%s'.", id, kind, need[0])
 		}
 	}
 	return nil

@@ -48,7 +48,8 @@ func (s *Server) disclose(sealed string, kind byte) ([]byte, bool) {
 
 // sealThought seals reasoning with what it is bound to.
 func (s *Server) sealThought(account string, q *input, text string) string {
-	made := seal{model: short(q.model.ID), bound: since(q.model.ID, 6, 2), system: short(account), tools: short(q.body.str("safety_identifier"))}
+	made := seal{model: short(q.model.ID), bound: since(q.model.ID, 6, 2), system: short(account)}
+	made.tools = short(q.body.str("safety_identifier")) // the places of what reasoning of this API is not bound to by itself
 	made.before, made.last = [16]byte(q.chain.before[:16]), q.settled()
 	return s.enclose(slices.Concat([]byte{sealReasoning}, made.bytes(), []byte(text)))
 }
@@ -214,5 +215,6 @@ func (q *input) lastTurn() int {
 
 // unverified refuses a content that the server did not seal.
 func unverified(n *node) *apiError {
-	return about("input", "invalid_encrypted_content", "The encrypted content for item %s could not be verified. Reason: Encrypted content could not be decrypted or parsed.", n.str("id"))
+	return about("input", "invalid_encrypted_content",
+		"The encrypted content for item %s could not be verified. Reason: Encrypted content could not be decrypted or parsed.", n.str("id"))
 }

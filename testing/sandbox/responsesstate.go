@@ -3,7 +3,7 @@ package sandbox
 import (
 	"fmt"
 	"net/http"
-	"strings"
+	"slices"
 	"sync"
 )
 
@@ -27,8 +27,7 @@ const shelfSize = 1024
 
 // keep stores a response, unless its request says not to, and notes which items came with reasoning.
 func (x *exchange) keep(q *input, res *response) {
-	said := stored{account: x.account, body: x.entry.Answer, items: q.items[:len(q.items):len(q.items)], given: len(q.items)}
-	var company []string
+	said := stored{account: x.account, body: x.entry.Answer, items: slices.Clone(q.items), given: len(q.items)}
 	thought := ""
 	for _, it := range res.items {
 		whole := it.whole
@@ -37,17 +36,16 @@ func (x *exchange) keep(q *input, res *response) {
 		}
 		n, err := parse(marshal(whole))
 		if err != nil {
-			continue // it is ours
+			continue // it is ours, and JSON
 		}
 		said.items = append(said.items, n)
 		switch id := n.str("id"); {
 		case n.str("type") == "reasoning":
 			thought = id
 		case thought != "":
-			company = append(company, id)
+			x.s.memory.keep(x.account, []string{id}, []string{thought})
 		}
 	}
-	x.s.memory.keep(x.account, company, []string{thought})
 	if store := q.body.get("store"); store == nil || store.kind == 't' {
 		x.s.shelf.put(res.id, said)
 	}
@@ -87,13 +85,15 @@ func (s *shelf) gather(account string, q *input) *apiError {
 	if before != "" {
 		r, ok := s.all[before]
 		if !ok || r.account != account {
-			return about("previous_response_id", "previous_response_not_found", "Previous response with id '%s' not found.", before)
+			return about("previous_response_id", "previous_response_not_found",
+				"Previous response with id '%s' not found.", before)
 		}
 		q.items, q.given = append(q.items, r.items...), len(r.items)
 	}
 	switch {
 	case given == nil && before == "":
-		return about("input", "missing_required_parameter", `One of "input" or "previous_response_id" or 'prompt' or 'conversation' must be provided.`)
+		return about("input",
+			"missing_required_parameter", `One of "input" or "previous_response_id" or 'prompt' or 'conversation' must be provided.`)
 	case given == nil:
 	case given.kind == '"':
 		q.items = append(q.items, spokenText(given))
@@ -106,7 +106,8 @@ func (s *shelf) gather(account string, q *input) *apiError {
 		q.paths = append(q.paths, fmt.Sprintf("input[%d]", i-q.given))
 		it := shownItem{node: n}
 		kind, id := it.kindOf(), n.str("id")
-		if held := s.items[account+"\x00"+id]; held != nil && (kind == "item_reference" || kind == "reasoning" && n.get("encrypted_content") == nil) {
+		bare := kind == "item_reference" || kind == "reasoning" && n.get("encrypted_content") == nil
+		if held := s.items[account+"\x00"+id]; held != nil && bare {
 			q.items[i] = held
 		} else if kind == "item_reference" {
 			return lost(id)
@@ -136,10 +137,11 @@ func (x *exchange) oneResponse(id, more string) *apiError {
 			for _, n := range r.items[:r.given] {
 				all = append(all, n)
 			}
-			return x.send(http.StatusOK, marshal(object{"object", "list", "data", all, "first_id", nil, "last_id", nil, "has_more", false}))
+			page := object{"object", "list", "data", all, "first_id", nil, "last_id", nil, "has_more", false}
+			return x.send(http.StatusOK, marshal(page))
 		})
 	case more != "":
-		return &apiError{status: http.StatusNotFound, kind: kindNotFound, message: "Unknown request URL: " + x.r.Method + " " + strings.TrimSpace(x.r.URL.Path)}
+		return x.unknownURL()
 	case x.r.Method == http.MethodDelete:
 		s.mu.Lock()
 		defer s.mu.Unlock()

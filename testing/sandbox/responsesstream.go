@@ -98,9 +98,10 @@ func (e *responseEvents) item(i int, it *outItem) {
 		add(begun)
 		if it.streams != "" {
 			at = append(at, "summary_index", 0)
-			e.add("response.reasoning_summary_part.added", append(slices.Clone(at), "part", object{"type", "summary_text", "text", ""})...)
+			part := object{"type", "summary_text", "text", it.streams}
+			e.add("response.reasoning_summary_part.added", append(slices.Clone(at), "part", part.with("text", ""))...)
 			e.deltas("reasoning_summary_text", "text", it.streams, at...)
-			e.add("response.reasoning_summary_part.done", append(slices.Clone(at), "part", object{"type", "summary_text", "text", it.streams})...)
+			e.add("response.reasoning_summary_part.done", append(slices.Clone(at), "part", part)...)
 		}
 	case "function_call":
 		add(begun.with("arguments", ""))
@@ -120,15 +121,11 @@ func (e *responseEvents) item(i int, it *outItem) {
 // message brings the one part of a message.
 func (e *responseEvents) message(it *outItem, at []any) {
 	part := it.whole.of("content").(list)[0].(object)
-	text, event, member := part, "output_text", "text"
+	event, member, more := "output_text", "text", []any{"logprobs", list{}}
 	if part.of("type") == "refusal" {
-		event, member = "refusal", "refusal"
+		event, member, more = "refusal", "refusal", nil
 	}
-	e.add("response.content_part.added", append(slices.Clone(at), "part", text.with(member, ""))...)
-	if event == "output_text" {
-		e.deltas(event, member, it.streams, append(slices.Clone(at), "logprobs", list{})...)
-	} else {
-		e.deltas(event, member, it.streams, at...)
-	}
+	e.add("response.content_part.added", append(slices.Clone(at), "part", part.with(member, ""))...)
+	e.deltas(event, member, it.streams, append(slices.Clone(at), more...)...)
 	e.add("response.content_part.done", append(slices.Clone(at), "part", part)...)
 }
