@@ -84,6 +84,36 @@ func TestOneGlossary(t *testing.T) {
 	}
 }
 
+// SECURITY.md names tests for what it promises, and each is there.
+func TestPromisesHaveTheirTests(t *testing.T) {
+	text, err := os.ReadFile("docs/SECURITY.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := map[string]bool{}
+	if err := filepath.WalkDir(".", func(name string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		src, err := os.ReadFile(name)
+		for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllSubmatch(src, -1) {
+			there[string(m[1])] = true
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(string(text), -1)
+	for _, m := range named {
+		if !there[m[1]] {
+			t.Errorf("docs/SECURITY.md names %s, and there is none", m[1])
+		}
+	}
+	if len(named) < 20 {
+		t.Errorf("docs/SECURITY.md names %d tests", len(named))
+	}
+}
+
 // What measures must not be what chooses, nor the other way round: the ruler
 // imports nothing of the module, and what decides what is kept does not reach the ruler.
 func TestTheRulerIsIndependent(t *testing.T) {

@@ -75,6 +75,7 @@ type Summary struct {
 	Running bool              `json:"running,omitzero"` // a run has begun and not ended, here or elsewhere, or was interrupted
 	Root    string            `json:"root"`             // see Session.Root
 	Bytes   int64             `json:"bytes,omitzero"`   // of its messages
+	Owner   string            `json:"owner,omitzero"`   // of the run that has begun and not ended, see Options
 	Labels  map[string]string `json:"labels,omitzero"`  // see Session.SetLabels
 	Spent   Spent             `json:"spent,omitzero"`   // by all runs
 	Created time.Time         `json:"-"`
@@ -87,6 +88,9 @@ const titleRunes = 80
 // head returns what a state is known by.
 func (s *Session) head(st *state) *Summary {
 	h := &Summary{Title: st.title, Project: s.agent.opts.Project, Model: s.agent.opts.Model, Waiting: st.round.waits(), Running: st.running, Root: st.root, Labels: st.labels, Spent: st.total}
+	if st.running {
+		h.Owner = s.agent.opts.Owner
+	}
 	for _, m := range st.history {
 		h.Bytes += int64(len(m))
 		text, ok := s.agent.turnOf(m)

@@ -35,6 +35,10 @@ type Options struct {
 	// they live in their process alone.
 	Journals store.Journals
 
+	// Owner is who runs the sessions of this agent, where several processes share the journals. It stands in the Summary of a
+	// session while a run is under way or was interrupted. Empty: nobody says.
+	Owner string
+
 	MaxTokens int        // of an answer; 0: 8,192, or what the model can
 	Turns     int        // answers of the model in one run, the final one included; 0: 50
 	Budget    Budget     // of one run

@@ -28,6 +28,12 @@ type manifest struct {
 		Selector any    `yaml:"selector"`
 		Ports    []port `yaml:"ports"`
 
+		// of a NetworkPolicy
+		PodSelector any      `yaml:"podSelector"`
+		PolicyTypes []string `yaml:"policyTypes"`
+		Ingress     []rule   `yaml:"ingress"`
+		Egress      []rule   `yaml:"egress"`
+
 		// of a StatefulSet
 		ServiceName string `yaml:"serviceName"`
 		Replicas    int    `yaml:"replicas"`
@@ -43,6 +49,12 @@ type manifest struct {
 			} `yaml:"spec"`
 		} `yaml:"volumeClaimTemplates"`
 	} `yaml:"spec"`
+}
+
+// A rule is one of a NetworkPolicy.
+type rule struct {
+	From  []any            `yaml:"from"`
+	Ports []map[string]any `yaml:"ports"`
 }
 
 type meta struct {
@@ -152,7 +164,7 @@ func manifests(t *testing.T) map[string]manifest {
 func TestKubernetesObjectsFitTogether(t *testing.T) {
 	ms := manifests(t)
 	set, service := ms["StatefulSet"], ms["Service"]
-	if kinds := slices.Sorted(maps.Keys(ms)); !slices.Equal(kinds, []string{"ConfigMap", "Service", "StatefulSet"}) {
+	if kinds := slices.Sorted(maps.Keys(ms)); !slices.Equal(kinds, []string{"ConfigMap", "NetworkPolicy", "Service", "StatefulSet"}) {
 		t.Fatalf("objects %v", kinds)
 	}
 	labels := set.Spec.Template.Metadata.Labels

@@ -22,6 +22,16 @@ func TestTriageUnits(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, d[name], want)
 		}
 	}
+	for _, name := range []string{"ProtectKernelTunables", "ProtectKernelLogs", "ProtectHostname", "ProtectProc", "ProcSubset"} {
+		if d["[Service]"+name] != nil {
+			t.Errorf("%s covers a part of /proc, and then commands have no walls", name)
+		}
+	}
+	for _, space := range strings.Fields("user mnt pid net ipc uts") {
+		if !slices.Contains(strings.Fields(d["[Service]RestrictNamespaces"][0]), space) {
+			t.Errorf("the walls of commands need a namespace %s", space)
+		}
+	}
 	if timer := directives(t, read(t, "decant-triage.timer")); !slices.Contains(timer["[Timer]Persistent"], "yes") || len(timer["[Timer]OnCalendar"]) != 1 {
 		t.Errorf("%v", timer)
 	}

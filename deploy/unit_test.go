@@ -50,6 +50,23 @@ func TestUnit(t *testing.T) {
 	}
 }
 
+// The chat's unit is the gateway's but for what it runs and where.
+func TestChatUnit(t *testing.T) {
+	gateway, chat := directives(t, read(t, "decant.service")), directives(t, read(t, "decant-chat.service"))
+	for name, values := range gateway {
+		switch name {
+		case "[Unit]Description", "[Service]ExecStart", "[Service]Environment", "[Service]StateDirectory":
+			continue
+		}
+		if !slices.Equal(chat[name], values) {
+			t.Errorf("%s is %q, and the gateway's %q", name, chat[name], values)
+		}
+	}
+	if !slices.Contains(chat["[Service]ExecStart"], "/usr/local/bin/decant chat --serve") || !slices.Contains(chat["[Service]WorkingDirectory"], "/var/lib/decant-chat") {
+		t.Errorf("%v", chat)
+	}
+}
+
 // atMost returns how long a gateway takes to end, as it is set up without settings.
 func atMost(t *testing.T) time.Duration {
 	t.Helper()

@@ -92,7 +92,8 @@ func (x *exchange) read() (err error) {
 	}
 	if in.ContentLength > hold.Bulky { // of smaller bodies only what arrives takes room
 		if err := x.share.Wait(in.Context(), in.ContentLength+1); err != nil {
-			return err
+			io.Copy(io.Discard, in.Body) // many clients read no answer before they have sent all
+			return errors.Join(err, in.Body.Close())
 		}
 	}
 	x.sent, err = fill(nil, in.Body, in.ContentLength, most, x.share)

@@ -35,12 +35,12 @@ func TestCommandsOfTheProjectReadItsFilesOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"/abs", "/up", "/link", "/place secret"} {
+	for _, text := range []string{"/abs", "/up", "/link", "see @link", "/place secret"} {
 		if said, _, err := Typed(p, text); err == nil || !strings.Contains(err.Error(), "outside of the project") || strings.Contains(said, "SECRET") {
 			t.Errorf("%s: %q, %v", text, said, err)
 		}
 	}
-	for text, want := range map[string]string{"/notes": "NOTES", "/notes @" + outside: "SECRET", "/own": "SECRET", "see @../secret": "SECRET", "see @link": "SECRET"} {
+	for text, want := range map[string]string{"/notes": "NOTES", "/notes @" + outside: "SECRET", "/own": "SECRET", "see @../secret": "SECRET"} {
 		if said, _, err := Typed(p, text); err != nil || !strings.Contains(said, want) {
 			t.Errorf("%s: %q, %v", text, said, err)
 		}

@@ -29,7 +29,8 @@ var attached = regexp.MustCompile(`(?:^|[\s(])@(?:"([^"\n]+)"|([^\s"'()]+))`)
 
 // Typed returns what a person means by a line of text: a command of the project with its arguments is what the command says, and
 // files that are named with @ stand behind the text; images are shown beside it. It is for what somebody types, not for what comes from files and
-// other programs: the text decides which files are read. What a command of the project names itself is read in the project only.
+// other programs: the text decides which files are read. What a command of the project names itself is read in the project only,
+// and no link of the project leads out of it.
 func Typed(p *project.Project, text string) (said string, shown []agent.Attachment, err error) {
 	typed, foreign := namesIn(text), false
 	if name, arguments, ok := slash(text); ok {
@@ -41,8 +42,9 @@ func Typed(p *project.Project, text string) (said string, shown []agent.Attachme
 	for _, name := range namesIn(text) {
 		file := filepath.Join(dirOf(p, name), filepath.FromSlash(name))
 		var within string
-		if foreign && !slices.Contains(typed, name) {
-			within = p.Root
+		rel, err := filepath.Rel(p.Root, file)
+		if own := err == nil && filepath.IsLocal(rel); own || foreign && !slices.Contains(typed, name) {
+			within = p.Root // where a link of the project leads, the project says
 		}
 		content, kind, err := attach(file, within)
 		switch {
@@ -79,7 +81,7 @@ func inside(root, file string) error {
 		return err
 	}
 	if rel, err := filepath.Rel(root, file); err != nil || !filepath.IsLocal(rel) {
-		return errors.New("the command names a file outside of the project; if it is to be read, name it with @ behind the command")
+		return errors.New("it lies outside of the project; if it is to be read, type @ and its own path")
 	}
 	return nil
 }

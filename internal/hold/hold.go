@@ -15,7 +15,7 @@ const (
 	// Bulky is the number of bytes from which a share is bulky: work on it takes several times as many.
 	Bulky = 4 << 20
 
-	mostBulk = 96 << 20 // bytes that bulky shares may hold together
+	mostBulk = 48 << 20 // bytes that bulky shares may hold together
 	patience = 30 * time.Second
 )
 
@@ -107,7 +107,7 @@ func (h *Share) fits(n int64) bool {
 }
 
 // Take takes n more bytes, and reports whether there is room for them. With several tenants, one tenant gets at most
-// half of it, so that there is room for the rest; all that is bulky gets 96 MB. A share that is alone always
+// half of it, so that there is room for the rest; all that is bulky gets 48 MB. A share that is alone always
 // finds room, because another limit says how large one body may be.
 func (h *Share) Take(n int64) bool {
 	h.space.mu.Lock()

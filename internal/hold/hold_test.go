@@ -70,13 +70,13 @@ func TestWhatIsBulkyHasAPart(t *testing.T) {
 		tenant string
 		n      int64
 		want   bool
-	}{{"", 70 << 20, true}, {"", 30 << 20, false}, {"", 26 << 20, true}, {"", Bulky + 1, false}, {"", Bulky, true}, {"a", 1 << 20, true}} {
+	}{{"", 30 << 20, true}, {"", 30 << 20, false}, {"", 18 << 20, true}, {"", Bulky + 1, false}, {"", Bulky, true}, {"a", 1 << 20, true}} {
 		if got := r.Share(c.tenant).Take(c.n); got != c.want {
 			t.Errorf("%d: %t", i, got)
 		}
 	}
 	r = New(2 << 30)
-	if !r.Share("a").Take(40<<20) || r.Share("a").Take(20<<20) || !r.Share("b").Take(40<<20) {
+	if !r.Share("a").Take(20<<20) || r.Share("a").Take(10<<20) || !r.Share("b").Take(20<<20) {
 		t.Error("one tenant takes what is another's")
 	}
 	if r = New(2 << 30); !r.Share("a").Take(1<<30) || !r.Share("b").Take(1<<20) {
@@ -93,10 +93,10 @@ func TestWaiting(t *testing.T) {
 			all.Go(func() {
 				s := r.Share("")
 				defer s.Release()
-				if err := s.Wait(t.Context(), 30<<20); err != nil {
+				if err := s.Wait(t.Context(), 10<<20); err != nil {
 					t.Error(err)
 				}
-				if !s.Take(30 << 20) {
+				if !s.Take(10 << 20) {
 					t.Error("what was waited for is not there")
 				}
 				time.Sleep(time.Second)

@@ -159,6 +159,7 @@ type agentBook struct {
 	records *records
 	folders *folders
 	limits  *limits
+	leases  *leases
 }
 
 // check says what is wrong with a configuration.
@@ -244,7 +245,7 @@ func (b *agentBook) options(tenant string, a *Agent) (agent.Options, error) {
 	}
 	o := agent.Options{
 		Model: a.Model, System: a.System, Engine: b.opts.Engine, Tenant: tenant, Project: project, Preset: policy, Journals: b.opts.Store,
-		MaxTokens: a.MaxTokens, Turns: a.Turns, Now: b.opts.Now,
+		MaxTokens: a.MaxTokens, Turns: a.Turns, Now: b.opts.Now, Owner: b.leases.own,
 		Catalog: b.opts.Catalog, Budgets: b.limits.budgets, Hooks: metered(),
 	}
 	if a.Budget != nil {

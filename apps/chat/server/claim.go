@@ -13,7 +13,7 @@ import (
 
 const (
 	smallBody = 64 << 10  // bytes of a body that takes no room
-	workShare = 4         // how many times their size a body and a session take while somebody works with them
+	workShare = 3         // how many times their size a body and a session take while somebody works with them
 	shownTwo  = 2         // how many times its size a room takes: as it was said, and as it is shown
 	mostRooms = 128 << 20 // bytes of rooms, beyond which those go that nobody needs now
 )

@@ -2,6 +2,7 @@ package chatserver
 
 import (
 	"errors"
+	"io"
 	"net/http"
 
 	"github.com/go-json-experiment/json"
@@ -107,6 +108,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		if errors.Is(err, c.err) {
 			if c.status == http.StatusServiceUnavailable {
 				w.Header().Set("Retry-After", "5")
+				io.Copy(io.Discard, r.Body) // many clients read no answer before they have sent all
 			}
 			write(w, c.status, errorBody(c.kind, err.Error()))
 			return

@@ -132,6 +132,10 @@ func (rm *room) lastUse() lastUse {
 
 // begin begins a run under the pass of the context of, or says why there is none.
 func (rm *room) begin(of context.Context, start func(context.Context) iter.Seq2[agent.Event, error]) (*running, error) {
+	if err := rm.rooms.elsewhere(of, rm.key); err != nil {
+		rm.rooms.leave(func(other *room) bool { return other == rm }) // what is read next is what the other one has written
+		return nil, err
+	}
 	ctx, cancel := context.WithCancel(withPass(rm.rooms.ctx, passOf(of)))
 	begun, run, leave := make(chan error, 1), &running{cancel: cancel, done: make(chan struct{})}, claimOf(of).join()
 	if err := rm.rooms.aside(func() {
@@ -253,6 +257,9 @@ func (rm *room) merge() {
 func (rm *room) rewind(ctx context.Context, first int, memory bool) (*summary, error) {
 	rm.turns.Lock()
 	defer rm.turns.Unlock()
+	if err := rm.rooms.elsewhere(ctx, rm.key); err != nil {
+		return nil, err
+	}
 	var taken remember.Taken
 	var err error
 	if memory {

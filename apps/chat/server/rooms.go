@@ -19,10 +19,13 @@ type rooms struct {
 	records *records
 	agents  *agentBook
 	folders *folders
+	leases  *leases
 
 	ctx  context.Context // of runs, which outlive the requests that begin them
 	stop context.CancelFunc
 	runs sync.WaitGroup
+
+	tending sync.WaitGroup // of the lease
 
 	space *hold.Space // for requests and runs
 
@@ -34,7 +37,7 @@ type rooms struct {
 // newRooms returns no rooms yet.
 func newRooms(agents *agentBook) *rooms {
 	s := &rooms{
-		opts: agents.opts, records: agents.records, agents: agents, folders: agents.folders, all: map[store.Key]*room{},
+		opts: agents.opts, records: agents.records, agents: agents, folders: agents.folders, leases: agents.leases, all: map[store.Key]*room{},
 		space: hold.New(cmp.Or(agents.opts.Memory, 1<<30)),
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
@@ -177,21 +180,22 @@ func (s *rooms) aside(do func()) error {
 // resume goes on with the runs that were under way when the service ended, of all tenants.
 func (s *rooms) resume(ctx context.Context) error {
 	tenants, err := s.opts.Store.Tenants(ctx)
-	err = errors.Join(err, s.folders.collect(ctx, tenants))
+	others, fault := s.leases.others(ctx)
+	err = errors.Join(err, fault, s.folders.collect(ctx, tenants))
 	for _, tenant := range tenants {
 		js, fault := s.records.journals(ctx, tenant, sessionKind, time.Time{})
 		err = errors.Join(err, fault)
 		for i := range js {
-			err = errors.Join(err, s.resumeOne(ctx, &js[i]))
+			err = errors.Join(err, s.resumeOne(ctx, &js[i], others))
 		}
 	}
 	return err
 }
 
-// resumeOne goes on with the run of a session, if one was interrupted.
-func (s *rooms) resumeOne(ctx context.Context, j *store.Journal) error {
+// resumeOne goes on with the run of a session, if one was interrupted. Those of other services that are alive were not.
+func (s *rooms) resumeOne(ctx context.Context, j *store.Journal, others map[string]bool) error {
 	sum, err := summaryOf(j)
-	if err != nil || !sum.Running || sum.Waiting || sum.Labels[labelAgent] == "" {
+	if err != nil || others[sum.Owner] || !sum.Running || sum.Waiting || sum.Labels[labelAgent] == "" {
 		return err
 	}
 	rm, err := s.room(ctx, j.Key)
@@ -214,6 +218,10 @@ func (s *rooms) close(ctx context.Context) {
 	}
 	s.stop()
 	<-done
+	s.tending.Wait()
+	if err := s.leases.end(context.Background()); err != nil {
+		s.opts.Logger.Warn("the lease of this service cannot be given back; it ends in a moment", "error", err)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, rm := range s.all {

@@ -71,7 +71,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	agents := &agentBook{opts: &o, records: f.records, folders: f, limits: &limits{&o}}
+	agents := &agentBook{opts: &o, records: f.records, folders: f, limits: &limits{&o}, leases: newLeases(&o)}
 	offered, err := agents.tools("")
 	if err == nil {
 		err = agents.check(&o.Default, offered)
@@ -208,8 +208,19 @@ func (s *Server) admitted(h handler) http.Handler {
 // errClosing means that nothing new begins.
 var errClosing = &apiError{http.StatusServiceUnavailable, "closing", "the service is about to end; try again in a moment"}
 
-// Continue goes on with the runs that were under way when the service ended, of all tenants.
-func (s *Server) Continue(ctx context.Context) error { return s.rooms.resume(ctx) }
+// Continue goes on with the runs of all tenants that were under way when a service on the database ended, and does so
+// again whenever another one ends. It leaves runs alone that another service has under way.
+func (s *Server) Continue(ctx context.Context) error {
+	if err := s.rooms.leases.begin(ctx); err != nil {
+		return err
+	}
+	tick := time.NewTicker(leaseEvery)
+	s.rooms.tending.Go(func() {
+		defer tick.Stop()
+		s.rooms.tend(s.rooms.ctx, tick.C)
+	})
+	return s.rooms.resume(ctx)
+}
 
 // Serve answers requests on a listener until the context ends. Then nothing new begins. It waits for runs under way for at
 // most drain, and interrupts those that are left; what came of them stays.
