@@ -57,26 +57,20 @@ func (u *Upcoming) Near() (policy.PlanOptions, bool) {
 		return policy.PlanOptions{}, false
 	}
 	o := u.planOptions(u.targets(policy.Necessary)[0])
-	o.Coming = max(0, o.Trigger-u.room(dr.Outcome.After)) + u.step()/2
+	size := u.room(dr.Outcome.After)
+	step := size / max(1, len(decant.Rounds(dr.View.Live())))
+	o.Coming = max(0, o.Trigger-size) + step/2
 	return o, true
 }
 
-// NearEarly returns the options of an early pour that will pay for the next request, and false where none will.
+// NearEarly returns the options of an early pour that will pay for the next request, and false where none will. They leave no
+// room for what comes until then, which is often next to nothing: the view would hold that much less.
 func (u *Upcoming) NearEarly() (policy.PlanOptions, bool) {
 	dr := u.Draft
 	if u.cached == nil || dr.Match.Branch != nil || dr.Preset.Summary.Ahead.Tokens() == 0 || !u.SoonPays() {
 		return policy.PlanOptions{}, false
 	}
-	target, size := u.earlyRoom(), u.room(dr.Outcome.After)
-	o := u.planOptions(target)
-	o.Coming = min(u.step(), max(0, size-target)/10)
-	return o, true
-}
-
-// step returns the tokens of a round, as the planner counts them.
-func (u *Upcoming) step() int {
-	dr := u.Draft
-	return u.room(dr.Outcome.After) / max(1, len(decant.Rounds(dr.View.Live())))
+	return u.planOptions(u.earlyRoom()), true
 }
 
 // bounds returns what a pour aims at, and the size of the messages when it is due, as the planner counts them. One for money
