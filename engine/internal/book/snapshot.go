@@ -181,44 +181,19 @@ func (w *walk) counted(i, entry int) int {
 	return in.Prompt.Tokens(i, in.Estimator)
 }
 
-// sizes say how many tokens the provider counts up to a place in a prompt.
-type sizes struct {
-	fixed, messages float64 // estimated
-	front, rest     float64 // as counted
-}
-
-// sized returns the sizes in a prompt that takes so many tokens. share is how many of them an estimated one of its
-// messages takes, 0 where that is not known: what they do not take is system prompt and tools.
-func (s *Snapshot) sized(tokens int, share float64) sizes {
-	const mostOff = 4 // times an estimate may be off
-	z := sizes{fixed: float64(s.Prompt.Fixed), messages: float64(s.Prompt.Tokens - s.Prompt.Fixed)}
-	z.front = float64(tokens) - share*z.messages
-	if share == 0 || z.front < z.fixed/mostOff || z.front > z.fixed*mostOff {
-		z.front = float64(tokens) * z.fixed / max(1, z.fixed+z.messages)
-	}
-	z.rest = float64(tokens) - z.front
-	return z
-}
-
-// of returns the tokens up to a place, of which the estimate is given.
-func (z *sizes) of(estimate int) int {
-	n := float64(estimate)
-	if n <= z.fixed {
-		return int(math.Round(n * z.front / max(1, z.fixed)))
-	}
-	return int(math.Round(min(z.front+z.rest, z.front+(n-z.fixed)*z.rest/max(1, z.messages))))
-}
-
-// scaled returns the client's prompt with the sizes that the provider counts.
-func (s *Snapshot) scaled(z *sizes, least int, unasked bool) cost.Prompt {
+// Scaled returns a prompt of the given size, of which estimates say how it is divided.
+func (s *Snapshot) Scaled(tokens, least int, unasked bool) cost.Prompt {
 	p := s.Prompt
-	p.Tokens, p.Fixed, p.Least, p.Unasked = z.of(p.Tokens), z.of(p.Fixed), least, unasked && s.Life == 0
+	scaled := func(n int) int {
+		return min(tokens, int(math.Round(float64(n)*float64(tokens)/float64(max(1, s.Prompt.Tokens)))))
+	}
+	p.Tokens, p.Fixed, p.Least, p.Unasked = tokens, scaled(p.Fixed), least, unasked && s.Life == 0
 	if p.Same < s.Prompt.Tokens {
-		p.Same = z.of(p.Same)
+		p.Same = scaled(p.Same)
 	}
 	p.Marks = slices.Clone(p.Marks)
 	for i := range p.Marks {
-		p.Marks[i].End = z.of(p.Marks[i].End)
+		p.Marks[i].End = scaled(p.Marks[i].End)
 	}
 	return p
 }

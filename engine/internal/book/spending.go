@@ -61,9 +61,10 @@ func (f *Answered) Terms() cost.Terms {
 func (b *booking) spend(f *Answered, believable bool) store.Spend {
 	x, u, terms, meter := f.Out, f.Billed, f.Terms(), &b.dr.Meter
 	s := x.Snapshot
-	own, exact := b.clientPrompt(x, u)
-	sizes := s.sized(own, meter.Newest.Share())
-	p := s.scaled(&sizes, x.Model.MinCache, meter.Belief.Unasked)
+	if believable {
+		b.noteGrowth(x, u)
+	}
+	p := s.Scaled(b.clientPrompt(x, u), x.Model.MinCache, meter.Belief.Unasked)
 	writes := b.writes(x, u)
 	t := cost.Silent
 	if believable {
@@ -71,13 +72,13 @@ func (b *booking) spend(f *Answered, believable bool) store.Spend {
 	}
 	bare := u
 	if s.Lacks > 0 || s.Alike < s.Prompt.Tokens || s.Kept {
-		bare = b.bare(x, &p, sizes.of(s.Alike), u, t)
+		bare = b.bare(x, &p, u, t)
 	}
 	bare = f.Markers.Without(bare, p.Fixed)
 	if believable {
 		b.learn(x, u, t)
 	}
-	b.noteClient(x, &p, exact && believable)
+	meter.Newest.Client, meter.Newest.Estimate, meter.Newest.Million = p.After(x.Begun), s.Prompt.Tokens, b.asksMillion(x.Input)
 	out := store.Spend{Time: f.Time, Model: x.Model.ID, Usage: u, Without: bare, Over: s.Lacks > 0 && b.tooLarge(x.Input, p.Tokens), Writes: writes}
 	out.Cost, out.Bare = x.Price(u, terms), x.Price(bare, terms)
 	if x.Outcome.Poured() {
@@ -89,32 +90,36 @@ func (b *booking) spend(f *Answered, believable bool) store.Spend {
 	return out
 }
 
-// clientPrompt returns the tokens of the client's own request, of which u was reported for what was sent, and whether
-// that is as exact as the report. Where nothing is left out, both are the same. Otherwise the request before is the
-// anchor: both have grown by what was reported to have come since, and a pour changes nothing about the client's.
-// Estimates only say how much more there is in the request of a pour, and what is cut out of what is new.
-func (b *booking) clientPrompt(x *Outgoing, u decant.Usage) (tokens int, exact bool) {
+// clientPrompt returns the tokens of the client's own request, of which u was reported for what was sent. Where nothing
+// is left out, both are the same. Otherwise the request before is the anchor: both have grown by what was reported to
+// have come since, and a pour changes nothing about the client's. Estimates only say how much more there is in the
+// request of a pour, and what is cut out of what is new.
+func (b *booking) clientPrompt(x *Outgoing, u decant.Usage) int {
 	s, newest := x.Snapshot, &b.dr.Meter.Newest
 	sent, estimate := newest.Sent, s.Prompt.Tokens
 	share := cmp.Or(newest.Share(), float64(newest.Client.Prompt)/float64(max(1, newest.Estimate)))
 	switch {
 	case s.Lacks == 0:
-		return u.Prompt(), true
+		return u.Prompt()
 	case newest.Estimate == 0 || sent == nil: // nothing is known but what was sent
-		return int(float64(u.Prompt()) * float64(estimate) / float64(max(1, estimate-s.Lacks))), false
+		return int(float64(u.Prompt()) * float64(estimate) / float64(max(1, estimate-s.Lacks)))
 	case s.Grows && !x.Outcome.Poured() && s.Decisions == b.decided && sent.Model == x.Model.ID:
-		return newest.Client.Prompt + u.Prompt() - sent.Usage.Prompt() + int(share*float64(s.Cut)), s.Cut == 0
+		return newest.Client.Prompt + u.Prompt() - sent.Usage.Prompt() + int(share*float64(s.Cut))
 	}
-	return max(1, newest.Client.Prompt+int(share*float64(estimate-newest.Estimate))), false
+	return max(1, newest.Client.Prompt+int(share*float64(estimate-newest.Estimate)))
 }
 
-// noteClient notes the client's own request p, and by how much it has grown where that is known exactly.
-func (b *booking) noteClient(x *Outgoing, p *cost.Prompt, exact bool) {
+// noteGrowth notes by how much what is sent has grown since the request before, as reported and as estimated. A pour that
+// takes more away than has come says nothing: a record has more tokens in its letters than what it stands for.
+func (b *booking) noteGrowth(x *Outgoing, u decant.Usage) {
 	s, newest := x.Snapshot, &b.dr.Meter.Newest
-	if grown := s.Prompt.Tokens - newest.Estimate; exact && s.Grows && newest.Estimate > 0 && grown > 0 {
-		newest.Estimated, newest.Reported = newest.Estimated+grown, newest.Reported+max(0, p.Tokens-newest.Client.Prompt)
+	if !s.Grows || newest.Estimate == 0 || newest.Sent == nil || newest.Sent.Model != x.Model.ID {
+		return
 	}
-	newest.Client, newest.Estimate, newest.Million = p.After(x.Begun), s.Prompt.Tokens, b.asksMillion(x.Input)
+	reported, estimated := u.Prompt()-newest.Sent.Usage.Prompt(), s.Prompt.Tokens-newest.Estimate-s.Cut
+	if reported > 0 && estimated > 0 {
+		newest.Reported, newest.Estimated = newest.Reported+reported, newest.Estimated+estimated
+	}
 }
 
 // addExtra adds what was billed besides the answer. The client's own request would have come to the same: it is the
@@ -169,12 +174,14 @@ func (b *booking) learn(x *Outgoing, u decant.Usage, t cost.Testimony) {
 	}
 }
 
-// bare returns the usage of the client's own request p, of which u was reported for what was sent. Its first tokens, as many
-// as common says, are sent as the client sent them.
-func (b *booking) bare(x *Outgoing, p *cost.Prompt, common int, u decant.Usage, t cost.Testimony) decant.Usage {
+// bare returns the usage of the client's own request p, of which u was reported for what was sent.
+func (b *booking) bare(x *Outgoing, p *cost.Prompt, u decant.Usage, t cost.Testimony) decant.Usage {
 	s, m := x.Snapshot, &b.dr.Meter
 	shadow := &m.Newest.Client
-	alike := min(u.CacheRead, common) // what was read of what both have would have been read
+	alike := u.CacheRead // what was read of what both have would have been read
+	if s.Alike < s.Prompt.Tokens {
+		alike = min(alike, int(float64(s.Alike)*float64(p.Tokens)/float64(max(1, s.Prompt.Tokens))))
+	}
 	var read int
 	switch {
 	case s.Kept: // without our calls only system prompt and tools may have been there, which others keep warm, too

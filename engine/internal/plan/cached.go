@@ -131,7 +131,7 @@ type Newest struct {
 }
 
 // leastGrowth is how many estimated tokens requests must have grown by to say how the provider counts.
-const leastGrowth = 200
+const leastGrowth = 100
 
 // Share returns how many tokens the provider counts for an estimated one of what requests grow by, 0 where that is not
 // known.
