@@ -29,6 +29,9 @@
 //   - segment: what a model wrote once about a stretch of messages; records quote its lines.
 //   - stub: one line in place of a result.
 //   - outline: lines quoted from a result, in its place.
+//   - shrink: a decision that puts a shorter form of a result in its place.
+//   - native: a decision that the provider carries out: it clears old results from the prompt, and they are
+//     "cleared".
 //   - handle: a name under which an original can be read, such as d:1a2b3c or c:4.
 //   - pin: a decision that keeps a block verbatim.
 //   - hold: a decision that stops pours until the conversation is released.

@@ -98,12 +98,12 @@ func Example_report() {
 	for _, t := range days {
 		fmt.Println(t.Model, "requests:", t.Calls)
 		fmt.Println("saved:", t.Net() > 0, "with known prices:", t.Cost.USD() > 0)
-		fmt.Println("some too large to be sent without Decant:", t.Over.Calls > 0)
+		fmt.Println("some too large for the model without Decant:", t.Over.Calls > 0)
 	}
 	// Output:
 	// claude-sonnet-4-5 requests: 40
 	// saved: true with known prices: true
-	// some too large to be sent without Decant: true
+	// some too large for the model without Decant: false
 }
 
 // What is forgotten is gone: no file of the database holds a piece of it afterwards. What it cost stays.

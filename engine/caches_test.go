@@ -171,6 +171,36 @@ func TestAChangeIsBelievedUntilReadsContradictIt(t *testing.T) {
 	}
 }
 
+// A text in the system prompt that changes again and again, a clock, is no free moment each time: such a client finds
+// nothing in the cache whatever is done, and must not lose for that what it has read.
+func TestAClockIsNoFreeMoment(t *testing.T) {
+	for _, every := range []int{1, 3, 10} { // requests
+		t.Run(fmt.Sprint(every), func(t *testing.T) {
+			t.Parallel()
+			w := newTwin(t, "", marker, sandbox.Options{})
+			pours, requests := 0, testkit.Depth(40, 70)
+			for n := range requests {
+				w.extra = fmt.Sprintf(`"system":[{"type":"text","text":"%s Current time: 12:%02d."%s}],`, longWords, n/every, marker)
+				w.after(20 * time.Second)
+				r := w.last.Report
+				if r.Reason == "" {
+					continue
+				}
+				if pours++; n > every+1 && r.After < 30_000 {
+					t.Errorf("request %d of %d tokens was poured (%s) to %d", n+1, r.Before, r.Reason, r.After)
+				}
+			}
+			t.Logf("%d pours in %d requests", pours, requests)
+			if pours > 3 {
+				t.Errorf("%d pours in %d requests", pours, requests)
+			}
+			if pours > 0 {
+				w.agree(requests)
+			}
+		})
+	}
+}
+
 // What another conversation keeps warm, the system prompt, says nothing about the messages.
 func TestASharedSystemPromptIsNoEvidence(t *testing.T) {
 	w := newTwin(t, `"system":[`+longSystem+marker+`}],`, marker, sandbox.Options{})
@@ -339,9 +369,10 @@ func TestMarkersThatAreIgnored(t *testing.T) {
 	}
 }
 
-// Prompts over the window are booked apart: nobody could have sent them.
-func TestWhatCouldNotHaveBeenSentIsBookedApart(t *testing.T) {
-	k := newDialogue(t, engine.Options{})
+// overflowing returns a dialogue of which most would not have fitted its window, and what was booked for it.
+func overflowing(t *testing.T, o engine.Options) (*dialogue, *store.Total) {
+	t.Helper()
+	k := newDialogue(t, o)
 	k.pour()
 	for n := 100; n < 120; n++ {
 		k.round(n, output(fmt.Sprintf("call_%d", n), 20))
@@ -351,7 +382,20 @@ func TestWhatCouldNotHaveBeenSentIsBookedApart(t *testing.T) {
 	if err != nil || len(totals) != 1 {
 		t.Fatal(totals, err)
 	}
-	got := &totals[0]
+	return k, &totals[0]
+}
+
+// Prompts over the model's window are booked apart: nobody could have sent them. Those over a window that the operator has
+// set could have been sent.
+func TestWhatCouldNotHaveBeenSentIsBookedApart(t *testing.T) {
+	if _, got := overflowing(t, engine.Options{}); got.Over.Calls > 0 {
+		t.Errorf("in a window of the operator's: booked %+v", got)
+	}
+	small, err := catalog().Add(fmt.Appendf(nil, `{"models":[{"id":"claude-sonnet-4-5","provider":"anthropic","context_window":%d,"price_per_mtok":{"input":3,"output":15,"cache_read":0.3,"cache_write_5m":3.75,"cache_write_1h":6}}]}`, dialogueWindow))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, got := overflowing(t, engine.Options{Catalog: small})
 	if o := &got.Over; o.Calls < 10 || o.Calls == got.Calls || o.Without < o.Calls*dialogueWindow || o.Sent > o.Calls*dialogueWindow {
 		t.Errorf("booked %+v", got)
 	}

@@ -133,18 +133,24 @@ func (e *Engine) Backlog() (bytes, lost int) { return e.queue.Size() }
 // counts more than the catalogue. A window that the options name replaces both; a smaller one that the provider has
 // named in a refusal counts in any case.
 func (e *Engine) model(id, upstream string, learned int, betas []string) token.Model {
+	m := e.published(id, upstream, betas)
+	if e.opts.Window > 0 {
+		m.Window, m.Assumed = e.opts.Window, false
+	}
+	if learned > 0 {
+		m.Window, m.Assumed = min(m.Window, learned), false
+	}
+	return m
+}
+
+// published returns a model as its provider has it, whatever window the options say.
+func (e *Engine) published(id, upstream string, betas []string) token.Model {
 	m, _ := e.opts.Catalog.Lookup(id)
 	m = m.For(betas)
 	if e.opts.Models.Facts != nil {
 		if f, ok := e.opts.Models.Facts(upstream, id); ok {
 			m = m.With(f)
 		}
-	}
-	if e.opts.Window > 0 {
-		m.Window, m.Assumed = e.opts.Window, false
-	}
-	if learned > 0 {
-		m.Window, m.Assumed = min(m.Window, learned), false
 	}
 	return m
 }
@@ -174,7 +180,7 @@ func New(s Store, o Options) (*Engine, error) {
 		UnderWay: func(s *store.State, first int) bool { return e.flights.Hold(s, first, o.Now()) },
 	}
 	e.ledger = &book.Ledger{
-		Store: s, Finder: &e.finder, Settings: &e.settings, Deadlines: &e.deadlines, Purse: e.purse, Catalog: o.Catalog, Logger: o.Logger,
+		Store: s, Finder: &e.finder, Settings: &e.settings, Deadlines: &e.deadlines, Purse: e.purse, Published: e.published, Logger: o.Logger,
 		OnBooked: o.OnBooked, Recover: e.caught,
 	}
 	e.queue = book.NewQueue(o.Memory.Backlog, o.ArchiveDelay, e.ledger.Archive, e.archives.Go, func(full bool, lost int) { logBacklog(&e.opts, full, lost) })

@@ -35,7 +35,6 @@ func TestNoAnswerIsGivenUpUnderLoad(t *testing.T) {
 		n := requests
 		lines := []int{1, 1, 70}[n%3] // two that bring nothing to pour, and may be archived together
 		k.round(n, strings.Repeat(fmt.Sprintf("line of step %d, alpha, beta\n", n), lines))
-		k.extra = fmt.Sprintf(`"system":"Mode %d.",`, (2*n+1)/3)
 		e := k.engine
 		if n%10 == 9 {
 			e = other
@@ -95,7 +94,7 @@ const hammeredTokens = 5_000_000
 // hammered returns options with a budget.
 func hammered(t *testing.T) engine.Options {
 	return engine.Options{
-		Window: 200_000, Preset: small(), Timeouts: sandboxtest.Patient, Logger: testkit.StrictLog(t),
+		Window: 10_000, Preset: small(), Timeouts: sandboxtest.Patient, Logger: testkit.StrictLog(t),
 		Budgets: []budget.Budget{{Per: "conversation", Tokens: hammeredTokens}},
 	}
 }

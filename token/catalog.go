@@ -203,23 +203,26 @@ type catalogFile struct {
 }
 
 type modelEntry struct {
-	ID        string     `json:"id"`
-	Provider  Provider   `json:"provider"`
-	DatedID   string     `json:"dated_id"`
-	Aliases   []string   `json:"aliases"` // other ids of the same model
-	Status    string     `json:"status"`
-	Retires   string     `json:"retires"`
-	Window    int        `json:"context_window"`
-	MaxInput  int        `json:"max_input"`
-	MaxOutput int        `json:"max_output"`
-	MinCache  int        `json:"min_cacheable_tokens"`
-	Price     *priceRow  `json:"price_per_mtok"`
-	Long      *priceRow  `json:"long_prompt_tier"`
-	Fast      *priceRow  `json:"fast_price_per_mtok"`
-	Until     string     `json:"price_valid_until"`
-	Later     []priceRow `json:"later_prices"`
-	Batch     float64    `json:"batch_multiplier"`
-	Supports  abilities  `json:"supports"`
+	ID         string     `json:"id"`
+	Provider   Provider   `json:"provider"`
+	DatedID    string     `json:"dated_id"`
+	Aliases    []string   `json:"aliases"` // other ids of the same model
+	Status     string     `json:"status"`
+	Released   string     `json:"released"`
+	Deprecated string     `json:"deprecated"`
+	Retires    string     `json:"retires"`
+	Verified   string     `json:"verified"`
+	Window     int        `json:"context_window"`
+	MaxInput   int        `json:"max_input"`
+	MaxOutput  int        `json:"max_output"`
+	MinCache   int        `json:"min_cacheable_tokens"`
+	Price      *priceRow  `json:"price_per_mtok"`
+	Long       *priceRow  `json:"long_prompt_tier"`
+	Fast       *priceRow  `json:"fast_price_per_mtok"`
+	Until      string     `json:"price_valid_until"`
+	Later      []priceRow `json:"later_prices"`
+	Batch      float64    `json:"batch_multiplier"`
+	Supports   abilities  `json:"supports"`
 }
 
 type abilities struct {
@@ -289,15 +292,28 @@ func (e *modelEntry) model() (Model, error) {
 	default:
 		return Model{}, fmt.Errorf(`thinking_prefix_binding %s: want true, false or "dropped"`, s.Binds)
 	}
-	err := day(e.Retires, &m.Retires)
+	err := e.days(&m)
 	if err != nil {
-		return Model{}, fmt.Errorf("retires: %w", err)
+		return Model{}, err
 	}
 	if m.Thinking, err = modes(s.Thinking); err != nil {
 		return Model{}, err
 	}
 	m.Prices, err = e.prices()
 	return m, err
+}
+
+// days reads the days of a model's life.
+func (e *modelEntry) days(m *Model) error {
+	for _, d := range []struct {
+		name, text string
+		to         *time.Time
+	}{{"released", e.Released, &m.Released}, {"deprecated", e.Deprecated, &m.Deprecated}, {"retires", e.Retires, &m.Retires}, {"verified", e.Verified, &m.Verified}} {
+		if err := day(d.text, d.to); err != nil {
+			return fmt.Errorf("%s: %w", d.name, err)
+		}
+	}
+	return nil
 }
 
 func modes(v jsontext.Value) ([]string, error) {

@@ -212,7 +212,11 @@ func TestPriceRowsByDate(t *testing.T) {
 		return d
 	}
 	argon, _ := builtin(t).Lookup("gemini-4-argon")
-	promo, _ := builtin(t).Lookup("gpt-5.6-sol")
+	own, err := builtin(t).Add([]byte(`{"models":[{"id":"promo","price_per_mtok":{"input":4},"price_valid_until":"2026-11-21"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	promo, _ := own.Lookup("promo")
 	tests := []struct {
 		name  string
 		m     token.Model
@@ -311,5 +315,38 @@ func TestRetiredModels(t *testing.T) {
 		if m.Binds {
 			t.Errorf("%s: its thinking is bound", tt.id)
 		}
+	}
+}
+
+// Everything that ages has its day: prices that are charged were looked up on one, what retires was released before it was
+// deprecated, and deprecated before it retires.
+func TestDatesOfModels(t *testing.T) {
+	for _, m := range builtin(t).Models() {
+		if len(m.Prices) > 0 && m.Verified.IsZero() && m.Status != "retired" {
+			t.Errorf("%s: its prices have no day", m.ID)
+		}
+		if m.Status == "deprecated" && m.Retires.IsZero() {
+			t.Errorf("%s is deprecated and does not say when it retires", m.ID)
+		}
+		last := time.Time{}
+		for _, day := range []time.Time{m.Released, m.Deprecated, m.Retires} {
+			if day.IsZero() {
+				continue
+			}
+			if day.Before(last) {
+				t.Errorf("%s: %v comes before %v", m.ID, day, last)
+			}
+			last = day
+		}
+		if m.Verified.After(builtin(t).AsOf()) {
+			t.Errorf("%s: its prices are newer than the catalogue", m.ID)
+		}
+	}
+	m, _ := builtin(t).Lookup("claude-opus-4-5")
+	if got := [3]string{m.Released.Format(time.DateOnly), m.Deprecated.Format(time.DateOnly), m.Retires.Format(time.DateOnly)}; got != [3]string{"2025-11-24", "2026-11-23", "2027-01-22"} {
+		t.Errorf("claude-opus-4-5: %v", got)
+	}
+	if _, err := new(token.Catalog).Add([]byte(`{"models":[{"id":"x","released":"soon"}]}`)); err == nil || !strings.Contains(err.Error(), `released: date "soon": want YYYY-MM-DD`) {
+		t.Errorf("a day that is none: %v", err)
 	}
 }

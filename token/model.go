@@ -20,7 +20,10 @@ type Model struct {
 	Provider Provider // who made it, empty when even that is unknown
 	Status   string   // "active", "limited access", "older", "deprecated" or "retired"; empty when unknown
 
-	Retires time.Time // first day, UTC, on which its provider refuses requests; zero: none is announced
+	Released   time.Time // first day, UTC, on which it could be used; zero: not known
+	Deprecated time.Time // day on which its retirement was announced; zero: it was not, or the day is not known
+	Retires    time.Time // first day, UTC, on which its provider refuses requests; zero: none is announced
+	Verified   time.Time // day on which Prices were last seen at their source; zero: not known
 
 	Window    int  // tokens of input and output together; never 0
 	Assumed   bool // Window is DefaultWindow because the real one is not known

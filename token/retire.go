@@ -26,3 +26,15 @@ func (m *Model) Retirement(t time.Time) string {
 		return fmt.Sprintf("%s retires on %s, in %d days", m.ID, day, (left+24*time.Hour-1)/(24*time.Hour))
 	}
 }
+
+// oldPrice is the age from which a price is worth another look: prices have changed every few months.
+const oldPrice = 90 * 24 * time.Hour
+
+// Outdated says that the model's prices were last looked up long before t: "the prices of gpt-5.5 were last verified on
+// 2026-11-20". It is empty for prices that are not so old, and for those of which that is not known.
+func (m *Model) Outdated(t time.Time) string {
+	if m.Verified.IsZero() || t.Sub(m.Verified) < oldPrice {
+		return ""
+	}
+	return fmt.Sprintf("the prices of %s were last verified on %s", m.ID, m.Verified.Format(time.DateOnly))
+}

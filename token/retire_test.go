@@ -3,6 +3,8 @@ package token_test
 import (
 	"testing"
 	"time"
+
+	"github.com/decantdev/decant/token"
 )
 
 func TestRetirement(t *testing.T) {
@@ -15,7 +17,8 @@ func TestRetirement(t *testing.T) {
 			"claude-sonnet-4-5", "2026-11-30T00:00:00Z",
 			"claude-sonnet-4-5 is retired since 2026-11-30: its provider refuses requests",
 		},
-		{"claude-opus-4-1", "2026-11-26T09:00:00Z", "claude-opus-4-1 is retired: its provider refuses requests"},
+		{"claude-opus-4-1", "2026-11-26T09:00:00Z", "claude-opus-4-1 is retired since 2026-08-05: its provider refuses requests"},
+		{"claude-3-haiku", "2026-11-26T09:00:00Z", "claude-3-haiku is retired: its provider refuses requests"},
 		{"claude-sonnet-5-5", "2026-11-26T09:00:00Z", ""},
 		{"my-own-model", "2036-11-26T09:00:00Z", ""},
 	} {
@@ -44,5 +47,20 @@ func TestCatalogueKeepsItsDate(t *testing.T) {
 	}
 	if got := later.AsOf().Format(time.DateOnly); got != "2027-01-02" {
 		t.Errorf("got %s of a file that says 2027-01-02", got)
+	}
+}
+
+func TestOutdated(t *testing.T) {
+	m, _ := builtin(t).Lookup("gpt-5.5")
+	for at, want := range map[time.Time]string{
+		m.Verified.AddDate(0, 2, 0):  "",
+		m.Verified.AddDate(0, 0, 90): "the prices of gpt-5.5 were last verified on " + m.Verified.Format(time.DateOnly),
+	} {
+		if got := m.Outdated(at); got != want {
+			t.Errorf("at %v: got %q, want %q", at, got, want)
+		}
+	}
+	if got := (&token.Model{}).Outdated(time.Now()); got != "" {
+		t.Errorf("of a model that is not known: %q", got)
 	}
 }

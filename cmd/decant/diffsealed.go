@@ -10,9 +10,7 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/team"
 	"github.com/decantdev/decant/internal/exit"
-	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/wire"
 )
 
 // child returns the session of a delegate that the second argument names; false: it names a checkpoint, or nothing.
@@ -43,7 +41,7 @@ func (c *diffCmd) journals(ctx context.Context, db store.Store, name string) ([]
 
 // sealed returns what a delegate began with, as the model that delegated was sent it, and what the delegate was sent for its last answer. Both
 // are made once more from what is stored, and are exact.
-func (c *diffCmd) sealed(ctx context.Context, db store.Store, child store.Key, of string) (before, after report.Text, err error) {
+func (c *diffCmd) sealed(ctx context.Context, db store.Store, child store.Key, of string) (before, after side, err error) {
 	snap, err := agent.FindMoment(ctx, db, db, store.Key{Tenant: child.Tenant, ID: of}, c.Session)
 	if errors.Is(err, agent.ErrNoAnswer) {
 		return before, after, exit.Input(fmt.Errorf("%s did not start with the snapshot %q: \"decant chat --team\" prints the right one when it delegates", child.ID, c.Session))
@@ -59,5 +57,5 @@ func (c *diffCmd) sealed(ctx context.Context, db store.Store, child store.Key, o
 		return before, after, err
 	}
 	name := fmt.Sprintf("snapshot %.12s (m1 to m%d of %s)", snap.Hash, snap.Answer, of)
-	return report.Text{Name: name, Text: wire.Text(snap.View)}, report.Text{Name: fmt.Sprintf("%s, as sent for m%d", child.ID, now.Answer+1), Text: wire.Text(now.View)}, nil
+	return side{name, snap.View}, side{fmt.Sprintf("%s, as sent for m%d", child.ID, now.Answer+1), now.View}, nil
 }

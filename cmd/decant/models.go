@@ -29,15 +29,15 @@ func (c *modelsCmd) Run(s *process.Process) error {
 		}
 		return command.WriteJSON(s.Out, rows)
 	}
-	rows := [][]string{{"model", "provider", "window", "output", "input", "cached", "write", "answer", "retires"}}
+	rows := [][]string{{"model", "window", "output", "input", "cached", "write", "answer", "released", "retires", "verified"}}
 	for i := range models {
 		rows = append(rows, cells(&models[i]))
 	}
-	if err := report.WriteTable(s.Out, rows, "fLrRrRRrL"); err != nil {
+	if err := report.WriteTable(s.Out, rows, "frRrRRrLlL"); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.Out, "\nwindow and output: tokens; ~ where the window is assumed\ninput, cached, write, answer: dollars for a million tokens,\n"+
-		"today; read from the cache, written to it; ? is not known\nretires: the day on which requests are refused, as far as\nit was announced on %s\n", catalog.AsOf().Format(time.DateOnly))
+	_, err = fmt.Fprint(s.Out, "\nwindow and output: tokens; ~ where the window is assumed\ninput, cached, write, answer: dollars for a million tokens,\n"+
+		"today; read from the cache, written to it; ? is not known\nreleased, retires: from when and until when it can be used,\nas far as announced; verified: when its prices were looked up\n")
 	return err
 }
 
@@ -51,8 +51,11 @@ type modelRow struct {
 	MinCache   int            `json:"min_cacheable"`
 	Binds      bool           `json:"thinking_prefix_binding"`
 	Forgets    bool           `json:"thinking_prefix_dropped"`
-	Status     string         `json:"status"`            // "active", "deprecated" and the like, empty when unknown
-	Retires    string         `json:"retires,omitempty"` // first day on which requests are refused
+	Status     string         `json:"status"`               // "active", "deprecated" and the like, empty when unknown
+	Released   string         `json:"released,omitempty"`   // first day on which it could be used
+	Deprecated string         `json:"deprecated,omitempty"` // when its retirement was announced
+	Retires    string         `json:"retires,omitempty"`    // first day on which requests are refused
+	Verified   string         `json:"prices_verified,omitempty"`
 	Input      *float64       `json:"input"`
 	CacheRead  *float64       `json:"cache_read"`
 	CacheWrite *float64       `json:"cache_write"`
@@ -60,10 +63,8 @@ type modelRow struct {
 }
 
 func rowOf(m *token.Model) modelRow {
-	row := modelRow{ID: m.ID, Provider: m.Provider, Window: m.Window, Assumed: m.Assumed, MaxOutput: m.MaxOutput, MinCache: m.MinCache, Binds: m.Binds, Forgets: m.Forgets, Status: m.Status}
-	if !m.Retires.IsZero() {
-		row.Retires = m.Retires.Format(time.DateOnly)
-	}
+	row := modelRow{ID: m.ID, Provider: m.Provider, Window: m.Window, Assumed: m.Assumed, MaxOutput: m.MaxOutput, MinCache: m.MinCache, Binds: m.Binds, Forgets: m.Forgets, Status: m.Status,
+		Released: date(m.Released), Deprecated: date(m.Deprecated), Retires: date(m.Retires), Verified: date(m.Verified)}
 	if p, _, ok := m.PriceAt(time.Now()); ok {
 		r := p.At(0)
 		row.Input, row.CacheRead, row.CacheWrite, row.Output = known(r.Input), known(r.CacheRead), known(r.Write5m), known(r.Output)
@@ -88,24 +89,29 @@ func cells(m *token.Model) []string {
 	if m.MaxOutput > 0 {
 		output = report.Thousands(m.MaxOutput)
 	}
-	row := []string{m.ID, string(m.Provider), window, output}
+	row := []string{m.ID, window, output}
 	p, _, ok := m.PriceAt(time.Now())
 	if !ok {
-		return append(row, "?", "?", "?", "?", retires(m))
+		return append(row, "?", "?", "?", "?", date(m.Released), retires(m), "")
 	}
 	r := p.At(0)
-	return append(row, rate(r.Input), rate(r.CacheRead), rate(r.Write5m), rate(r.Output), retires(m))
+	return append(row, rate(r.Input), rate(r.CacheRead), rate(r.Write5m), rate(r.Output), date(m.Released), retires(m), date(m.Verified))
 }
 
 // retires says since when a model is retired or will be, as the table has it.
 func retires(m *token.Model) string {
-	switch {
-	case !m.Retires.IsZero():
-		return m.Retires.Format(time.DateOnly)
-	case m.Status == "retired":
+	if m.Retires.IsZero() && m.Status == "retired" {
 		return "retired"
 	}
-	return ""
+	return date(m.Retires)
+}
+
+// date writes a day, empty where it is not known.
+func date(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format(time.DateOnly)
 }
 
 func rate(r token.Rate) string {

@@ -11,15 +11,19 @@ import (
 	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
+	"github.com/decantdev/decant/internal/sessionfile"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
 
 type reportCmd struct {
+	Files []string      `arg:"" optional:"" name:"file" help:"Session files of agents, plain or gzip, or directories of them: what they have cost by the usage in them. Default: what went through the gateway."`
 	Since command.Age   `placeholder:"AGE" help:"Only what happened in the last 30d, 12h, ... Default: everything."`
 	Month command.Month `placeholder:"MONTH" help:"Only one month: 2026-10. Without a value: the current month."`
 	By    string        `enum:",model,project,day,tenant" default:"" placeholder:"WHAT" help:"Print one table only: model, project, day, or tenant (which covers all tenants of the database)."`
 	Only  string        `name:"conversation" placeholder:"ID" help:"Report on one conversation, with what each of its decisions has saved and cost: its id, its session, the beginning of either, or \"last\"."`
+	Full  bool          `help:"Print everything, not only what fits a screen: sizes, every day, why the cache was written."`
+	Line  bool          `name:"status-line" help:"Print one line about the session that standard input names, as Claude Code's setting statusLine asks for it."`
 	JSON  bool          `name:"json" help:"Print JSON."`
 	HTML  string        `name:"html" placeholder:"FILE" help:"Write an HTML page. It needs no network."`
 	command.AllFlag
@@ -29,6 +33,9 @@ type reportCmd struct {
 
 // Run sums up what the database holds.
 func (c *reportCmd) Run(s *process.Process) error {
+	if c.Line {
+		return c.statusLine(s)
+	}
 	now := time.Now().UTC()
 	p, err := c.period(now)
 	if err != nil {
@@ -38,13 +45,17 @@ func (c *reportCmd) Run(s *process.Process) error {
 	if err != nil {
 		return err
 	}
+	if len(c.Files) > 0 {
+		return c.spending(s, catalog, p)
+	}
 	return c.With(s, func(ctx context.Context, db store.Store) error {
 		l, err := c.ledger(ctx, db, catalog, p)
 		if err != nil {
 			return err
 		}
 		l.From, l.To = p.Days(now)
-		l.Retire(catalog, now)
+		l.Full = c.Full
+		l.Date(catalog, now)
 		if c.HTML != "" {
 			if err := s.Output(c.HTML, l.WriteHTML); err != nil {
 				return err
@@ -54,9 +65,40 @@ func (c *reportCmd) Run(s *process.Process) error {
 	})
 }
 
+// spending sums up what session files say that they have cost.
+func (c *reportCmd) spending(s *process.Process, catalog *token.Catalog, p lookup.Period) error {
+	files, err := sessionFiles(s, c.Files)
+	if err != nil {
+		return exit.Input(err)
+	}
+	out := &report.Spending{From: p.From, To: p.To, By: c.By}
+	models := func(id string) token.Model {
+		m, _ := catalog.Lookup(id)
+		return m
+	}
+	for _, name := range files {
+		doc, err := sessionfile.Read(s, name, "")
+		if err != nil {
+			if len(files) == 1 {
+				return err
+			}
+			out.Skipped = append(out.Skipped, err.Error())
+			continue
+		}
+		out.Add(sessionfile.Directory(doc), doc.Conversation, models)
+	}
+	out.Sort()
+	if c.JSON {
+		return command.WriteJSON(s.Out, out)
+	}
+	return out.WriteText(s.Out)
+}
+
 // period returns the time that the report is about.
 func (c *reportCmd) period(now time.Time) (p lookup.Period, err error) {
 	switch {
+	case len(c.Files) > 0 && (c.By == "tenant" || c.AllTenants || c.Tenant.Given || c.Only != "" || c.HTML != ""):
+		return p, errors.New("session files have no tenants and no conversations of the gateway: leave out --tenant, --all-tenants, --conversation and --html")
 	case c.Month.Given && c.Since != 0:
 		return p, errors.New("--since and --month exclude each other")
 	case c.Only != "" && (c.Month.Given || c.Since != 0):

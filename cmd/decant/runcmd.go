@@ -63,9 +63,13 @@ func (c *runCmd) Run(s *process.Process) (err error) {
 	}
 	defer closeLog()
 	own := cfg.Destinations()[0].Hostname() == doctor.FirstPartyHost
-	return withGateway(cfg, &quiet, func(base string) error {
+	told, err := withGateway(cfg, &quiet, func(base string) error {
 		return runAgent(codex.pointed(c.Command, base), base, own, s)
 	})
+	if told != "" {
+		fmt.Fprintln(s.Err, told) // nobody can be told that this failed
+	}
+	return err
 }
 
 // local returns the configuration of a gateway that only this machine can reach. It opens no other door and has no keys, because
@@ -80,7 +84,10 @@ func (c *runCmd) local(s *process.Process) (*config.Config, error) {
 		return nil, err
 	}
 	cfg.Keys, cfg.TLS, cfg.Plain, cfg.Metrics = nil, config.TLS{}, false, ""
-	return cfg, nil
+	if cfg.Project == "" {
+		cfg.Project, err = s.Abs(".")
+	}
+	return cfg, err
 }
 
 // redirect sends the gateway's log to its file.
@@ -93,27 +100,27 @@ func (c *runCmd) redirect(s *process.Process) (func() error, error) {
 	return f.Close, nil
 }
 
-// withGateway serves a gateway while do runs.
-func withGateway(cfg *config.Config, s *process.Process, do func(base string) error) error {
+// withGateway serves a gateway while do runs, and sums up in a line what came of it, empty when nothing did.
+func withGateway(cfg *config.Config, s *process.Process, do func(base string) error) (told string, err error) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	srv, err := newService(ctx, s, cfg, front.Logger(cfg, s), nil)
 	if err != nil {
-		return err
+		return "", err
 	}
 	srv.board.Lines = linesFor(cfg, s)
 	l, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
-		return errors.Join(err, srv.close())
+		return "", errors.Join(err, srv.close())
 	}
 	served := make(chan error, 1)
 	go func() { served <- srv.gateway.Serve(ctx, l, time.Duration(cfg.Drain)) }()
 	err = do("http://" + l.Addr().String())
 	stop()
 	if failed := errors.Join(<-served, srv.close()); failed != nil && err == nil {
-		return failed
+		return "", failed
 	}
-	return err
+	return srv.tally.String(), err
 }
 
 // runAgent runs a command whose API is at base; own says that the provider's own API is behind it. It passes signals

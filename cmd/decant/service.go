@@ -35,6 +35,7 @@ type service struct {
 	keys     *keyring.Ring // nil: everybody is the one local user
 	metrics  *prometheus.Registry
 	board    *notice.Board
+	tally    *tally          // of it, and of what was booked
 	own      *setup.OwnCalls // nil: no model is asked
 	path     string          // of the database
 	work     sync.WaitGroup
@@ -56,6 +57,7 @@ func newService(ctx context.Context, p *process.Process, c *config.Config, log *
 		return nil, err
 	}
 	s := &service{outbound: out, metrics: prometheus.NewRegistry(), path: c.DB, board: &notice.Board{Log: log, Now: time.Now}}
+	s.tally = &tally{Board: s.board}
 	money, err := gateway.NewMoney(s.metrics)
 	if err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
@@ -99,7 +101,11 @@ var timeouts engine.Timeouts
 func manager(c *config.Config, pre *preset.Preset, s *service, money *gateway.Money, log *slog.Logger) func(*serviceStore) (*engine.Engine, error) {
 	o := engine.Options{
 		Preset: pre, Mode: engine.Mode(c.Mode), Window: c.Window, Adds: engine.Adds{DropBlock: c.DropBlock, Markers: c.AddMarkers}, Budgets: setup.Budgets(c),
-		Logger: log, OnBooked: money.Book, Memory: engine.Memory{Backlog: front.Backlog(c)}, Watcher: s.board, Timeouts: timeouts,
+		Logger: log, Memory: engine.Memory{Backlog: front.Backlog(c)}, Watcher: s.tally, Timeouts: timeouts,
+		OnBooked: func(tenant string, spends []store.Spend) {
+			money.Book(tenant, spends)
+			s.tally.book(spends)
+		},
 	}
 	return func(db *serviceStore) (*engine.Engine, error) {
 		o := o

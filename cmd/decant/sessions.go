@@ -15,7 +15,7 @@ type sessionsCmd struct {
 	Name    string      `arg:"" optional:"" help:"Only conversations whose session or id begins with this."`
 	Since   command.Age `placeholder:"AGE" help:"Only conversations that changed in the last 30d, 12h, ..."`
 	Limit   int         `default:"50" help:"List at most this many, most recently changed first."`
-	FullIDs bool        `name:"full-ids" help:"Print ids and sessions in full."`
+	FullIDs bool        `name:"full-ids" help:"Print ids in full, with agents and their sessions."`
 	JSON    bool        `name:"json" help:"Print JSON."`
 	command.AllFlag
 	command.DBFlag
@@ -34,7 +34,9 @@ func (c *sessionsCmd) Run(s *process.Process) error {
 		}
 		rows := make([]report.Session, len(found))
 		for i := range found {
-			rows[i] = lookup.Session(&found[i])
+			if rows[i], err = lookup.Told(ctx, db, &found[i]); err != nil {
+				return err
+			}
 		}
 		if c.JSON {
 			return command.WriteJSON(s.Out, rows)

@@ -20,6 +20,7 @@ type Belief struct {
 	Gone     int  `json:"gone,omitzero"`     // unasked: seconds of the shortest pause after which they were not
 	Unasked  bool `json:"unasked,omitzero"`  // they were read though no marker asked for it
 	Plain    bool `json:"plain,omitzero"`    // they were not, and no marker asked for it
+	Series   int  `json:"series,omitzero"`   // requests to come in which a change would be one of a series
 }
 
 // A Testimony is what one report says about the messages that the request before has left in the cache.
@@ -61,8 +62,14 @@ type Moment struct {
 	Life    time.Duration // that the markers behind the messages ask for
 }
 
+// seriesLength is how many requests after a change another one is of the same series.
+const seriesLength = 16
+
 // Learn returns the belief after a report about a request at a moment.
 func (b Belief) Learn(m Moment, t Testimony) Belief {
+	if b.Series = max(0, b.Series-1); m.Changed {
+		b.Series = seriesLength
+	}
 	if !m.Changed {
 		b.Untried = false // a change that lasts does not come with every request
 	}
@@ -115,6 +122,10 @@ func (b Belief) Acted() Belief {
 // Moves reports whether a change of model or fixed part is believed to leave nothing in the cache. After one
 // that was acted upon in vain, another is first watched.
 func (b Belief) Moves() bool { return b.Unmoved == 0 && !b.Untried }
+
+// Restless reports whether changes come one after the other, as with a clock in the system prompt: one more says
+// nothing that the next will not say as well.
+func (b Belief) Restless() bool { return b.Series > 0 }
 
 // Life returns for how long the messages are believed to be kept that markers ask to be kept for so long, 0
 // when none does: 0 means that they are not kept, forever that nothing is known of an end.

@@ -20,6 +20,9 @@ func model(tb testing.TB, id string) token.Model {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	if c, err = c.Add([]byte(`{"models":[{"id":"promo","price_per_mtok":{"input":8},"price_valid_until":"2026-11-21"}]}`)); err != nil {
+		tb.Fatal(err)
+	}
 	m, _ := c.Lookup(id)
 	return m
 }
@@ -54,10 +57,7 @@ func TestOf(t *testing.T) {
 		{"Fast", "claude-opus-5", million, cost.Terms{At: day, Fast: true}, cost.Bill{Input: 10}},
 		{"NoFastMode", "claude-opus-4-6", million, cost.Terms{At: day, Fast: true}, cost.Bill{Unknown: 1e6}},
 		{"NextPriceRow", "gemini-4-argon", million, cost.Terms{At: day.AddDate(0, 1, 0)}, cost.Bill{Input: 4}},
-		{
-			"EndedPriceRow", "gpt-5.6-sol", million, cost.Terms{At: day.AddDate(0, 1, 0)},
-			cost.Bill{Input: 8, Stale: true, Long: true},
-		},
+		{"EndedPriceRow", "promo", million, cost.Terms{At: day.AddDate(0, 1, 0)}, cost.Bill{Input: 8, Stale: true}},
 		{"FreeWrites", "gpt-5", decant.Usage{CacheWrite: 5000}, cost.Terms{At: day}, cost.Bill{}},
 		{"UnknownReadPrice", "gpt-5.4-nano", decant.Usage{CacheRead: 7}, cost.Terms{At: day}, cost.Bill{Unknown: 7}},
 		{"UnknownModel", "nobody", decant.Usage{Input: 10, Output: 5}, cost.Terms{At: day}, cost.Bill{Unknown: 15}},

@@ -1,59 +1,80 @@
 package cost
 
 import (
+	"cmp"
+	"iter"
 	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/token"
 )
 
-// Paid is what the recorded requests of a conversation have cost.
-type Paid struct {
-	Requests int          `json:"requests"` // whose usage is recorded
-	Usage    decant.Usage `json:"usage"`    // all of it; see PaidFor for Output
-	USD      float64      `json:"usd"`
-	Unpriced bool         `json:"unpriced,omitempty"` // a price is not known, so USD is too low
+// An Answer is what the request for one recorded answer has cost.
+type Answer struct {
+	*decant.Message
+	From     token.Model
+	Billed   decant.Usage // as recorded; see Answers for Output
+	USD      float64
+	Modelled float64 // part of USD, for output that the recorded usage lacks
+	Unpriced bool    // a price is not known, so USD is too low
 }
 
-// PaidFor adds up the usage that was recorded with the messages of c, each answer once, at the prices of
-// the day on which it was made, those of the newest row where no day is recorded. models finds the model of
-// an id; an answer that names none is taken to come from the model of c.
+// Answers returns the answers of c whose usage was recorded, each once, at the prices of the day on which it was made,
+// those of the newest row where no day is recorded. models finds the model of an id; an answer that names none is taken
+// to come from the model of c.
 //
-// Clients note the usage of an answer as it begins, so that many a recorded output is too small: what the
+// Clients note the usage of an answer as it begins, so that many a recorded output is too small: the
 // size of the answer's text replaces it if it is larger.
-func PaidFor(c *decant.Conversation, models func(id string) token.Model) Paid {
-	var out Paid
-	seen := map[string]bool{}
-	sizes := map[string]*token.Estimator{}
-	for i := range c.Messages {
-		m := &c.Messages[i]
-		if m.Usage == nil || m.ID != "" && seen[m.ID] {
-			continue
+func Answers(c *decant.Conversation, models func(id string) token.Model) iter.Seq[Answer] {
+	return func(yield func(Answer) bool) {
+		seen, sizes := map[string]bool{}, map[string]*token.Estimator{}
+		for i := range c.Messages {
+			m := &c.Messages[i]
+			if m.Usage == nil || m.ID != "" && seen[m.ID] {
+				continue
+			}
+			seen[m.ID] = true
+			id := cmp.Or(m.Model, c.Model)
+			e := sizes[id]
+			if e == nil {
+				e = token.For(models(id))
+				sizes[id] = e
+			}
+			if !yield(answer(e, m)) {
+				return
+			}
 		}
-		seen[m.ID] = true
-		id := m.Model
-		if id == "" {
-			id = c.Model
-		}
-		e := sizes[id]
-		if e == nil {
-			e = token.For(models(id))
-			sizes[id] = e
-		}
-		out.add(e, m)
 	}
+}
+
+func answer(e *token.Estimator, m *decant.Message) Answer {
+	out := Answer{Message: m, From: e.Model(), Billed: *m.Usage}
+	terms := Terms{At: Day(m.Time)}
+	recorded, _ := Of(out.From, out.Billed, terms).Total()
+	out.Billed.Output = Answered(m, e)
+	usd, known := Of(out.From, out.Billed, terms).Total()
+	out.USD, out.Modelled, out.Unpriced = usd, usd-recorded, !known
 	return out
 }
 
-// add adds one answer.
-func (p *Paid) add(e *token.Estimator, m *decant.Message) {
-	u := *m.Usage
-	u.Output = Answered(m, e)
-	usd, known := Of(e.Model(), u, Terms{At: Day(m.Time)}).Total()
-	p.Requests++
-	p.Usage = p.Usage.Add(u)
-	p.USD += usd
-	p.Unpriced = p.Unpriced || !known
+// Paid is what the recorded requests of a conversation have cost.
+type Paid struct {
+	Requests int          `json:"requests"` // whose usage is recorded
+	Usage    decant.Usage `json:"usage"`    // all of it; see Answers for Output
+	USD      float64      `json:"usd"`
+	Answers  float64      `json:"answers_modelled_usd"` // part of USD, for output that the recorded usage lacks
+	Unpriced bool         `json:"unpriced,omitempty"`   // a price is not known, so USD is too low
+}
+
+// PaidFor adds up what the Answers of c have cost.
+func PaidFor(c *decant.Conversation, models func(id string) token.Model) (out Paid) {
+	for a := range Answers(c, models) {
+		out.Requests++
+		out.Usage = out.Usage.Add(a.Billed)
+		out.USD, out.Answers = out.USD+a.USD, out.Answers+a.Modelled
+		out.Unpriced = out.Unpriced || a.Unpriced
+	}
+	return out
 }
 
 // Answered returns the output tokens of an answer: those that were recorded, or what its blocks count where

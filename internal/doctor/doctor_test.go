@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -139,6 +140,12 @@ func TestModelsThatRetire(t *testing.T) {
 	}
 	if found != 1 {
 		t.Errorf("%d warnings of one model", found)
+	}
+	s.Now = func() time.Time { return time.Date(2027, 9, 26, 0, 0, 0, 0, time.UTC) }
+	if !slices.ContainsFunc(Examine(t.Context(), s), func(f Finding) bool {
+		return f.About == "model" && strings.HasPrefix(f.Text, "the prices of claude-opus-5-5 were last verified on 2026-11-26")
+	}) {
+		t.Error("nothing is said of old prices")
 	}
 }
 

@@ -72,14 +72,20 @@ func (x *examination) newest(ctx context.Context, db Store, look func(*store.Sum
 	return nil
 }
 
-// models warns of models of the newest conversations that retire soon.
+// models warns of models of the newest conversations that retire soon, or whose prices are old.
 func (x *examination) models(ctx context.Context, db Store) error {
 	told := map[string]bool{}
 	return x.newest(ctx, db, func(c *store.Summary) error {
 		m, _ := x.Catalog.Lookup(c.Model)
-		if why := m.Retirement(x.Now()); why != "" && !told[m.ID] {
-			told[m.ID] = true
+		if told[m.ID] {
+			return nil
+		}
+		told[m.ID] = true
+		if why := m.Retirement(x.Now()); why != "" {
 			x.say(worry, "model", "%s; clients used it lately: choose another, decant models lists them", why)
+		}
+		if why := m.Outdated(x.Now()); why != "" {
+			x.say(worry, "model", "%s: what reports say of money may be wrong; a newer Decant, or --catalog FILE, has newer ones", why)
 		}
 		return nil
 	})

@@ -10,7 +10,7 @@ import (
 
 // began returns a conversation that began so many seconds in.
 func began(id, session string, second int64, requests int, parent string) store.Summary {
-	c := store.Summary{Conversation: store.Conversation{Key: store.Key{ID: id}, Session: session, Created: time.Unix(second, 0)}, Requests: requests}
+	c := store.Summary{Conversation: store.Conversation{Key: store.Key{ID: id}, Session: session, Created: time.Unix(second, 0), Updated: time.Unix(second+int64(requests), 0)}, Requests: requests}
 	if parent != "" {
 		c.Origin = &store.Origin{Parent: parent}
 	}
@@ -31,8 +31,13 @@ func TestSubAgents(t *testing.T) {
 		began("no session", "", 4, 9, ""),
 		began("no session either", "", 5, 9, ""),
 		began("circle", "work", 6, 2, "circle"),
+		began("first", "compacted", 1, 10, ""),
+		began("helper", "compacted", 4, 5, ""),
+		began("second", "compacted", 20, 30, ""), // behind the client's compaction
+		began("its helper", "compacted", 25, 9, ""),
+		began("third", "compacted", 60, 2, ""),
 	})
-	want := map[string]string{"sub": "sub", "title": "title", "fork": "sub", "fork2": "sub"}
+	want := map[string]string{"sub": "sub", "title": "title", "fork": "sub", "fork2": "sub", "helper": "helper", "its helper": "its helper"}
 	if !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

@@ -40,7 +40,7 @@ type Economy struct {
 	Early    bool          // early pours are permitted, and legal now
 	Idle     time.Duration // since the last request
 	Lifetime time.Duration // of the provider's cache entries, as the request's markers ask for
-	Switched bool          // the model or the tools have just changed, so the cache is useless
+	Switched bool          // the model or the tools have just changed, and did not before, so the cache is useless
 
 	Freed    int     // S: tokens that a pour of cheap reductions would free
 	Behind   int     // L: tokens after the first change that would remain
@@ -50,6 +50,7 @@ type Economy struct {
 	Read     float64 // r
 	Excess   Excess  // what a pour with a checkpoint would bring
 	Rethink  float64 // what it costs to think again what the model forgets behind a change
+	Least    int     // tokens of the request below which nothing may be taken out of it for money
 	Patience float64 // how many times the price of the rewrite Spent must reach; 0: once
 }
 
@@ -104,7 +105,7 @@ func Due(s Situation) Reason {
 		return ""
 	case s.Routine:
 		return Routine
-	case !e.Early:
+	case !e.Early, e.Least > 0 && s.Tokens-max(e.Freed, e.Excess.Freed) < e.Least:
 		return ""
 	case e.Cold() && (e.Covers() || s.frees(worthCold, s.little()/10) && float64(e.Freed)*e.Write >= e.Rethink):
 		return Free

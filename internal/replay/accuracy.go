@@ -84,8 +84,9 @@ func reason(c *decant.Conversation) string {
 
 // Errors sums up how far the model of sizes and of the cache is from what was recorded.
 type Errors struct {
-	Sessions int     `json:"sessions"` // that say what they cost, at prices that are known
-	PaidUSD  float64 `json:"paid_usd"` // all of it
+	Sessions int     `json:"sessions"`             // that say what they cost, at prices that are known
+	PaidUSD  float64 `json:"paid_usd"`             // all of it
+	Answers  float64 `json:"answers_modelled_usd"` // part of PaidUSD, for output that the recorded usage lacks
 	Mean     float64 `json:"mean_absolute_error"`
 	Median   float64 `json:"median_absolute_error"`
 	P90      float64 `json:"p90_absolute_error"` // nine sessions in ten are off by no more
@@ -102,7 +103,7 @@ func ErrorsOf(ss []*Session) Errors {
 		if a == nil || a.Unpriced || a.PaidUSD == 0 {
 			continue
 		}
-		out.PaidUSD += a.USD
+		out.PaidUSD, out.Answers = out.PaidUSD+a.USD, out.Answers+a.Answers
 		all = append(all, math.Abs(a.Error))
 		modelled, paid = modelled+a.Modelled, paid+a.PaidUSD
 	}

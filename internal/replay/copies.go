@@ -18,7 +18,7 @@ func (k *Copies) Add(i int, c *decant.Conversation) {
 		k.owner = map[string]int{}
 	}
 	for n := range c.Messages {
-		if id := identity(&c.Messages[n]); id != "" {
+		if id := Identity(&c.Messages[n]); id != "" {
 			if _, known := k.owner[id]; !known {
 				k.owner[id] = i
 			}
@@ -29,14 +29,14 @@ func (k *Copies) Add(i int, c *decant.Conversation) {
 // In returns which answers of the i-th recording are copies.
 func (k *Copies) In(i int) func(*decant.Message) bool {
 	return func(m *decant.Message) bool {
-		owner, known := k.owner[identity(m)]
+		owner, known := k.owner[Identity(m)]
 		return known && owner != i
 	}
 }
 
-// identity returns what an answer has in common with its copies alone: the provider's id, or else when and what it was;
+// Identity returns what an answer has in common with its copies alone: the provider's id, or else when and what it was;
 // empty: nothing.
-func identity(m *decant.Message) string {
+func Identity(m *decant.Message) string {
 	switch {
 	case m.Role != decant.RoleAssistant:
 		return ""

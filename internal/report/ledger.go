@@ -37,8 +37,9 @@ type Ledger struct {
 	AgentWrites   []Writes `json:"agent_writes,omitempty"`     // of all main agents, and of all sub-agents
 	SubAgents     []Writes `json:"sub_agent_writes,omitempty"` // of each sub-agent, by its conversation
 
-	Unmarked Unmarked `json:"unmarked,omitzero"`  // what cache markers would have brought
-	Retiring []string `json:"retiring,omitempty"` // which of the models retire soon, and when
+	Unmarked Unmarked `json:"unmarked,omitzero"`         // what cache markers would have brought
+	Retiring []string `json:"retiring,omitempty"`        // which of the models retire soon, and when
+	Verified string   `json:"prices_verified,omitempty"` // the oldest day on which the models' prices were looked up
 
 	ReadAgain       int `json:"read_again"`        // files that were read again after the result was left out, and originals fetched by their handles: the price of forgetting
 	ReadAgainTokens int `json:"read_again_tokens"` // that these reads brought
@@ -51,6 +52,7 @@ type Ledger struct {
 	Projects []LedgerRow `json:"projects"`
 	Tenants  []LedgerRow `json:"tenants"`
 	By       string      `json:"-"` // the one table that is shown; empty: model, project and day
+	Full     bool        `json:"-"` // as text: everything, and not what fits a screen
 }
 
 // Warm are the calls of Decant's own that kept the provider's cache warm.
@@ -119,13 +121,24 @@ func Add(rows []LedgerRow, r LedgerRow) []LedgerRow {
 	return append(rows, r)
 }
 
-// Retire notes which of the models retire soon after now. Those that are retired already cannot be used any more.
-func (l *Ledger) Retire(c *token.Catalog, now time.Time) {
+// Date notes what a catalogue says of the days of the models: which of them retire soon after now, and when their prices
+// were looked up. Those that are retired already cannot be used any more.
+func (l *Ledger) Date(c *token.Catalog, now time.Time) {
 	for i := range l.Models {
-		if m, _ := c.Lookup(l.Models[i].Name); m.Retires.After(now) && m.Retirement(now) != "" {
+		m, _ := c.Lookup(l.Models[i].Name)
+		if m.Retires.After(now) && m.Retirement(now) != "" {
 			l.Retiring = append(l.Retiring, m.Retirement(now))
 		}
+		l.Verified = older(l.Verified, m.Verified)
 	}
+}
+
+// older returns the earlier of a day as it is written and another; an empty one and a zero one are none.
+func older(day string, than time.Time) string {
+	if text := than.Format(time.DateOnly); !than.IsZero() && (day == "" || text < day) {
+		return text
+	}
+	return day
 }
 
 func (l *Ledger) period() string {
@@ -152,17 +165,19 @@ func (l *Ledger) verdict() string {
 	return fmt.Sprintf("%s saved, %s", usd(l.Saved), what)
 }
 
-// facts are the lines of the summary, each with its name.
+// facts are the lines of the summary, each with its name: money first.
 func (l *Ledger) facts() [][2]string {
+	spent := fmt.Sprintf("%s, of it %s for cache written again and %s for Decant's own calls", usd(l.Spent), usd(l.Rewritten), usd(l.Own))
+	if l.Over.Requests > 0 {
+		spent += fmt.Sprintf(", %s on requests that could not have been sent", usd(l.Over.Spent))
+	}
 	out := [][2]string{
-		{"conversations", fmt.Sprintf("%s, %s compacted", Thousands(l.Conversations), percent(l.Compacted, l.Conversations))},
-		{"tokens of a conversation", Thousands(l.AverageTokens) + " on average"},
-		{"largest prompt", Thousands(l.PeakTokens) + " tokens"},
-		{"tokens recovered", Thousands(l.Recovered) + ", which the newest prompts lack"},
-		{"requests", fmt.Sprintf("%s of clients, %s of Decant's own", Thousands(l.Requests), Thousands(l.OwnCalls))},
 		{"would have cost", usd(l.Bare)},
-		{"spent", fmt.Sprintf("%s, of it %s for cache written again and %s for Decant's own calls", usd(l.Spent), usd(l.Rewritten), usd(l.Own))},
+		{"spent", spent},
 		{"saved net", fmt.Sprintf("%s, %s", usd(l.Saved), percent(int(1e4*l.Saved), int(1e4*l.Bare)))},
+	}
+	if l.Verified != "" {
+		out = append(out, [2]string{"prices", "list prices, last verified on " + l.Verified})
 	}
 	if l.Observed.Requests > 0 {
 		out = append(out, [2]string{"would have saved", l.Observed.fact()})
@@ -178,9 +193,20 @@ func (l *Ledger) facts() [][2]string {
 		out = append(out, [2]string{"choose another model", text})
 	}
 	return append(l.unmarked(out),
+		[2]string{"requests", fmt.Sprintf("%s of clients, %s of Decant's own", Thousands(l.Requests), Thousands(l.OwnCalls))},
 		[2]string{"pours", l.pours()},
 		[2]string{"read again", fmt.Sprintf("%s, %s tokens", Count(l.ReadAgain, "file"), Thousands(l.ReadAgainTokens))},
 	)
+}
+
+// sizes are the lines of the summary that say how large conversations were.
+func (l *Ledger) sizes() [][2]string {
+	return [][2]string{
+		{"conversations", fmt.Sprintf("%s, %s compacted", Thousands(l.Conversations), percent(l.Compacted, l.Conversations))},
+		{"tokens of a conversation", Thousands(l.AverageTokens) + " on average"},
+		{"largest prompt", Thousands(l.PeakTokens) + " tokens"},
+		{"tokens recovered", Thousands(l.Recovered) + ", which the newest prompts lack"},
+	}
 }
 
 // pours says how many pours there were, and how they stand.
@@ -212,10 +238,10 @@ func (l *Ledger) pours() string {
 }
 
 func usd(v float64) string {
-	if v < 0 {
+	if v <= -0.005 {
 		return fmt.Sprintf("-$%.2f", -v)
 	}
-	return fmt.Sprintf("$%.2f", v)
+	return fmt.Sprintf("$%.2f", max(0, v)) // never -$0.00
 }
 
 // A ledgerGroup is a table with its name.
@@ -239,43 +265,67 @@ func (g ledgerGroup) Head() []string {
 	return []string{g.Name, "requests", "sent", "would have sent", "spent", "would have cost", "saved"}
 }
 
-// Cells returns the rows: under one with requests that no client could have sent, a row of these alone.
+// Cells returns the rows: of requests that a client could have sent, and under one with others a row of these.
 func (g ledgerGroup) Cells() (out [][]string) {
 	for i := range g.rows {
-		r := &g.rows[i]
-		out = append(out, []string{r.Name, Thousands(r.Requests), Thousands(r.Prompt), Thousands(r.Without), usd(r.Spent), usd(r.Bare), usd(r.Net())})
-		if o := &r.Over; o.Requests > 0 {
-			out = append(out, []string{"- of it over the window", Thousands(o.Requests), Thousands(o.Prompt), Thousands(o.Without), usd(o.Spent), "-", "-"})
+		r, o := &g.rows[i], &g.rows[i].Over
+		out = append(out, []string{r.Name, Thousands(r.Requests - o.Requests), Thousands(r.Prompt - o.Prompt), Thousands(r.Without - o.Without),
+			usd(r.Spent - o.Spent), usd(r.Bare), usd(r.Net())})
+		if o.Requests > 0 {
+			out = append(out, []string{"- besides, over the window", Thousands(o.Requests), Thousands(o.Prompt), Thousands(o.Without), usd(o.Spent), "-", "-"})
 		}
 	}
 	return out
 }
 
-// WriteText writes the report for a terminal.
+// mostDays is how many days a report shows that is not full.
+const mostDays = 7
+
+// WriteText writes the report for a terminal: what fits a screen, or everything.
 func (l *Ledger) WriteText(w io.Writer) error {
 	p := &printer{Writer: w}
 	p.line("Decant, %s: %s", l.period(), l.verdict())
+	if l.Requests+l.OwnCalls+l.Conversations == 0 {
+		p.line("decant run -- claude sends an agent's requests through Decant; decant report FILES says what sessions have cost without it")
+		return p.err
+	}
 	p.line("")
-	for _, f := range l.facts() {
+	facts := l.facts()
+	if l.Full {
+		facts = append(facts, l.sizes()...)
+	}
+	for _, f := range facts {
 		p.line("%-26s %s", f[0], f[1])
 	}
 	if l.Decisions != nil {
 		l.Decisions.text(p)
 	}
 	for _, g := range l.groups() {
-		p.line("")
-		head := g.Head()
-		head[0] = "by " + head[0]
-		p.table(append([][]string{head}, g.Cells()...), "lRrRrRr")
-	}
-	if l.By == "" {
-		l.Writes.text(p)
-		for _, rows := range [][][]string{againBy("project", l.ProjectWrites), l.againByAgent()} {
-			if rows != nil {
-				p.line("")
-				p.table(rows, "lRrRl")
-			}
+		head, cells := g.Head(), g.Cells()
+		if n := len(cells) - mostDays; n > 0 && g.Name == "day" && l.By == "" && !l.Full {
+			cells = cells[n:]
 		}
+		p.line("")
+		head[0] = "by " + head[0]
+		p.table(append([][]string{head}, cells...), "lRrRrRr")
+	}
+	switch {
+	case l.By != "":
+	case l.Full:
+		l.why(p)
+	default:
+		p.line("\n--full says more: sizes, every day, and why the cache was written")
 	}
 	return p.err
+}
+
+// why writes why tokens were written to the cache.
+func (l *Ledger) why(p *printer) {
+	l.Writes.text(p)
+	for _, rows := range [][][]string{againBy("project", l.ProjectWrites), l.againByAgent()} {
+		if rows != nil {
+			p.line("")
+			p.table(rows, "lRrRl")
+		}
+	}
 }

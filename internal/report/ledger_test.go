@@ -49,7 +49,7 @@ func TestLedgerSetsWhatCouldNotHaveBeenSentApart(t *testing.T) {
 		}
 	}
 	for name, out := range map[string]string{"text": text.String(), "page": page.String()} {
-		for _, want := range []string{"$3.00 saved, 75%", "could not have been sent", "3 requests of 900,000 tokens on average", "would have sent", "would have cost", "of it over the window", "2,700,000", "$3.00 saved", "5 of clients, 0 of Decant"} {
+		for _, want := range []string{"$3.00 saved, 75%", "could not have been sent", "3 requests of 900,000 tokens on average", "would have sent", "would have cost", "besides, over the window", "2,700,000", "$3.00 saved", "5 of clients, 0 of Decant"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s: no %q in\n%s", name, want, out)
 			}
@@ -71,7 +71,7 @@ func TestLedgerTellsAgentsApart(t *testing.T) {
 		}
 		return out.String()
 	}
-	l := &report.Ledger{To: "2026-11-20"}
+	l := &report.Ledger{To: "2026-11-20", Requests: 1, Full: true}
 	l.AddWrites("shop", "", cause.Table{{Kind: cause.New, Tokens: 3000}, {Kind: cause.Expired, Tokens: 1000, Extra: .25}})
 	if out := text(l); strings.Contains(out, "by agent") || !strings.Contains(out, "by project") {
 		t.Errorf("without sub-agents:\n%s", out)
@@ -115,7 +115,7 @@ func TestLedgerNamesModelsThatRetire(t *testing.T) {
 		{time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC), nil},
 	} {
 		l := report.Ledger{To: "2026-12-01", Requests: 3, Models: []report.LedgerRow{{Name: "claude-sonnet-4-5-20250929"}, {Name: "claude-opus-5-5"}, {Name: "claude-opus-4"}}}
-		l.Retire(catalog, tt.at)
+		l.Date(catalog, tt.at)
 		var out strings.Builder
 		if err := l.WriteText(&out); err != nil {
 			t.Fatal(err)

@@ -11,7 +11,7 @@ func (l *Ledger) WriteHTML(w io.Writer) error {
 	var out htmlpage.Page
 	begin(&out, "Decant report")
 	out.Add("<p>%s: %s</p>\n"+`<div class="charts"><div class="wide"><table>`+"\n", l.period(), l.verdict())
-	for _, f := range l.facts() {
+	for _, f := range append(l.facts(), l.sizes()...) {
 		out.Add(`<tr><td>%s<td class="text">%s</tr>`+"\n", f[0], f[1])
 	}
 	chart := l.chart()

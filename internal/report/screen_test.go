@@ -16,7 +16,7 @@ func TestNarrowScreens(t *testing.T) {
 	var sessions []report.Session
 	for i := range 5 {
 		sessions = append(sessions, report.Session{
-			ID: fmt.Sprintf("01a2002b-ae2a-7%03d-b94e-a6674c5a2bd3", i), Session: "a-session-with-a-long-name", Agent: "claude-code", Project: "/src/a-long-project",
+			ID: fmt.Sprintf("01a2002b-ae2a-7%03d-b94e-a6674c5a2bd3", i), Session: "a-session-with-a-long-name", Title: "mend the build and then all of the tests", Agent: "claude-code", Project: "/src/a-long-project",
 			Model: "claude-sonnet-4-5-20250929", Messages: 1000 + i, Tokens: 1_000_000, Updated: time.Date(2026, 11, 22, 10, i, 0, 0, time.UTC),
 		})
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -11,7 +12,8 @@ import (
 type Session struct {
 	Tenant      string    `json:"tenant,omitempty"`
 	ID          string    `json:"id"`
-	Session     string    `json:"session"` // the client's own id
+	Session     string    `json:"session"`         // the client's own id
+	Title       string    `json:"title,omitempty"` // the first words of its user
 	Agent       string    `json:"agent"`
 	Project     string    `json:"project"`
 	Model       string    `json:"model"`
@@ -20,6 +22,8 @@ type Session struct {
 	Decisions   int       `json:"decisions"`
 	Checkpoints int       `json:"checkpoints"`
 	Requests    int       `json:"requests"`
+	Spent       float64   `json:"spent_usd"`
+	Saved       float64   `json:"saved_usd"` // negative: lost
 	Pinned      bool      `json:"pinned"`
 	Parent      string    `json:"parent,omitempty"` // that it was forked from
 	Created     time.Time `json:"created"`
@@ -27,22 +31,28 @@ type Session struct {
 }
 
 // WriteSessions writes a table of conversations for people, last changed first. Ids are cut to as
-// much as tells them apart, and sessions to their beginning, unless whole is set.
+// much as tells them apart, unless whole is set, which also names agents and their sessions.
 func WriteSessions(w io.Writer, sessions []Session, zone *time.Location, whole bool) error {
 	p := &printer{Writer: w}
 	if len(sessions) == 0 {
-		p.line("no conversations")
+		p.line("no conversations yet: decant run -- claude starts one through Decant; --db FILE shows those of another database")
 		return p.err
 	}
-	id, session := distinct(sessions), 12
+	id := distinct(sessions)
+	rows := [][]string{{"id", "title", "project", "model", "tokens", "spent", "saved", "last change"}}
+	align := "flLLRrrf"
 	if whole {
-		id, session = 1000, 1000
+		id = 1000
+		rows[0] = slices.Insert(rows[0], 1, "agent", "session")
+		align = "fLflLLRrrf"
 	}
-	rows := [][]string{{"id", "session", "agent", "project", "model", "messages", "tokens", "checkpoints", "last change"}}
 	for i := range sessions {
-		rows = append(rows, sessions[i].row(id, session, zone))
+		row := sessions[i].row(id, zone)
+		if whole {
+			row = slices.Insert(row, 1, dash(sessions[i].Agent), dash(sessions[i].Session))
+		}
+		rows = append(rows, row)
 	}
-	align := "flLLLRrRf"
 	if several(sessions) {
 		rows[0] = append([]string{"tenant"}, rows[0]...)
 		for i := range sessions {
@@ -59,10 +69,10 @@ func several(sessions []Session) bool {
 	return slices.ContainsFunc(sessions, func(s Session) bool { return s.Tenant != sessions[0].Tenant })
 }
 
-func (s *Session) row(id, session int, zone *time.Location) []string {
+func (s *Session) row(id int, zone *time.Location) []string {
 	return []string{
-		s.ID[:min(id, len(s.ID))], dash(cut(s.Session, session)), dash(s.Agent), dash(base(s.Project)), dash(s.Model),
-		Thousands(s.Messages), Thousands(s.Tokens), Thousands(s.Checkpoints), s.Updated.In(zone).Format("2006-01-02 15:04") + pinMark(s.Pinned),
+		s.ID[:min(id, len(s.ID))], dash(cut(s.Title, 40)), dash(base(s.Project)), dash(s.Model),
+		Thousands(s.Tokens), usd(s.Spent), usd(s.Saved), s.Updated.In(zone).Format("2006-01-02 15:04") + pinMark(s.Pinned),
 	}
 }
 
@@ -100,4 +110,12 @@ func dash(s string) string {
 		return "-"
 	}
 	return s
+}
+
+// Status says in a few words what a session has come to.
+func Status(spent, saved float64) string {
+	if saved < 0 {
+		return fmt.Sprintf("decant: %s spent, %s lost", usd(spent), usd(-saved))
+	}
+	return fmt.Sprintf("decant: %s spent, %s saved", usd(spent), usd(saved))
 }

@@ -19,8 +19,8 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 func sessions() []report.Session {
 	return []report.Session{
 		{
-			ID: "01a1f8c1-3677-7000-81ce-9d7f66f431bb", Session: "abc-def-ghi-jkl-mno", Agent: "claude-code", Project: "/src/shop", Model: "claude-opus-4-6",
-			Messages: 107, Tokens: 58_306, Decisions: 23, Checkpoints: 2, Updated: noon, Pinned: true,
+			ID: "01a1f8c1-3677-7000-81ce-9d7f66f431bb", Session: "abc-def-ghi-jkl-mno", Title: "please fix the test of the parser that fails on Windows", Agent: "claude-code", Project: "/src/shop", Model: "claude-opus-4-6",
+			Messages: 107, Tokens: 58_306, Decisions: 23, Checkpoints: 2, Spent: 1.25, Saved: 0.31, Updated: noon, Pinned: true,
 		},
 		{ID: "01a1f8c1-3699-7000-81ce-9d7f66f431cc", Model: "m-1", Messages: 7, Tokens: 410, Updated: noon.Add(-30 * time.Hour)},
 	}
@@ -73,6 +73,14 @@ func overview(t *testing.T) *report.Overview {
 	return report.NewOverview(sessions()[0], c, view, decisions(c), words{})
 }
 
+func changes(t *testing.T, c *decant.Conversation) *report.Changes {
+	view, err := decant.View(c, decisions(c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &report.Changes{Before: "transcript", After: "view", Was: c, Is: view, Size: words{}}
+}
+
 // What the commands over the store print, each part of the golden file by its name.
 func TestStoreTexts(t *testing.T) {
 	c := conversation()
@@ -102,6 +110,10 @@ func TestStoreTexts(t *testing.T) {
 		{"search for nothing", func(w io.Writer) error { return report.WriteHits(w, nil, false) }},
 		{"gc", func(w io.Writer) error { return gone.WriteText(w, time.UTC) }},
 		{"gc of nothing", func(w io.Writer) error { return dry.WriteText(w, time.UTC) }},
+		{"changes", func(w io.Writer) error { return changes(t, c).WriteText(w) }},
+		{"no changes", func(w io.Writer) error {
+			return (&report.Changes{Before: "a", After: "b", Was: c, Is: c, Size: words{}}).WriteText(w)
+		}},
 		{"diff", func(w io.Writer) error { return report.WriteDiff(w, before, after, false) }},
 		{"diff in colour", func(w io.Writer) error { return report.WriteDiff(w, before, after, true) }},
 		{"diff of the same", func(w io.Writer) error { return report.WriteDiff(w, before, before, false) }},

@@ -169,10 +169,11 @@ func (r *Replay) modelNote() string {
 	if e.Sessions == 1 {
 		off = fmt.Sprintf("off by %+.1f%%", 100*e.Bias)
 	}
-	return fmt.Sprintf("dollars of \"client\" are those of the recorded usage of %s, at the prices of those days, answers included. "+
+	return fmt.Sprintf("dollars of \"client\" are those of the recorded usage of %s, at the prices of those days, answers included: $%.2f, of which $%.2f are modelled, "+
+		"for answers that are longer than was recorded as they began. "+
 		"All other figures are modelled: sizes are fitted to the recorded prompts, and what the recording found in the cache holds for every policy. "+
 		"Against the recorded prompts the model is %s.",
-		Count(e.Sessions, "session"), off)
+		Count(e.Sessions, "session"), e.PaidUSD, e.Answers, off)
 }
 
 // lifetimeNote says for how long cache entries are taken to live.

@@ -3,9 +3,11 @@ package sessionfile
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +16,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/userdir"
@@ -162,6 +165,25 @@ func (f *File) Directory() string {
 		return ""
 	}
 	defer r.Close()
+	return directoryIn(r)
+}
+
+// Directory returns the directory of the session in a document, "" if it does not say.
+func Directory(doc *wire.Document) string {
+	if doc.Format != wire.Opencode {
+		return directoryIn(bytes.NewReader(doc.Source))
+	}
+	var export struct {
+		Info struct {
+			Directory string `json:"directory"`
+		} `json:"info"`
+	}
+	_ = json.Unmarshal(doc.Source, &export, jsontext.AllowInvalidUTF8(true)) // then it does not say
+	return export.Info.Directory
+}
+
+// directoryIn returns the directory that one of the first lines of a session says, "" if none does.
+func directoryIn(r io.Reader) string {
 	const lines = 50
 	in := bufio.NewReaderSize(r, 1<<20)
 	for range lines {

@@ -21,7 +21,7 @@ type Ledger struct {
 	Settings  *plan.Settings
 	Deadlines *plan.Deadlines
 	Purse     *purse.Purse
-	Catalog   *token.Catalog
+	Published func(id, upstream string, betas []string) token.Model // a model as its provider has it
 	Logger    *slog.Logger
 
 	Alone    func(func() error) error                  // calls a function while no other archive is put together

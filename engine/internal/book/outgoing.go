@@ -1,6 +1,7 @@
 package book
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -173,7 +174,7 @@ func (out *Outgoing) Batch() *store.Batch {
 	switch {
 	case out.Starts():
 		b.Key = store.Key{Tenant: in.Start.Tenant, ID: out.NewID()}
-		b.Create = &store.Creation{Session: in.Start.Session, Agent: in.Conv.Agent, Project: in.Project, Origin: out.origin()}
+		b.Create = &store.Creation{Session: in.Start.Session, Agent: in.Conv.Agent, Project: cmp.Or(in.Project, directoryOf(in.Conv)), Origin: out.origin()}
 		if b.Create.Origin != nil {
 			b.Decisions = slices.Concat(m.Arrived(), out.outgrown(), out.lost(), b.Decisions)
 		}

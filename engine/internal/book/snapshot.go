@@ -16,11 +16,13 @@ import (
 )
 
 // A Snapshot is how a request stood to its conversation when it was sent, as far as what it cost depends on
-// that: by the time its answer is booked, others may have moved the conversation on. Amounts are estimates.
+// that: by the time its answer is booked, others may have moved the conversation on. Amounts are estimates without
+// calibration.
 type Snapshot struct {
 	Prompt    cost.Prompt // as the client sent it
 	Alike     int         // tokens from the beginning that are sent as the client sent them
 	Lacks     int         // tokens of it that are not sent
+	Cut       int         // of them, those that nothing has left out before
 	Decisions int         // of the conversation before it
 	Grows     bool        // it has all of the conversation as the client sent it before
 	Pause     time.Duration
@@ -45,6 +47,7 @@ func (s *Snapshot) Marks() []cost.Mark { return s.Prompt.Marks }
 func snapshotOf(dr *plan.Draft) *Snapshot {
 	in, m := dr.Input, dr.Match
 	s := &Snapshot{Lacks: policy.LeftOut(dr.InForce, dr.Made), Changed: in.Switched(), Pause: dr.Idle(), Grows: m.Relation == match.Continues || m.Relation == match.Returns}
+	s.Cut = s.Lacks - policy.LeftOut(dr.InForce)
 	s.Cold = s.Changed && dr.Meter.Belief.Moves()
 	if m.State != nil {
 		s.Decisions = len(m.State.Decisions)
@@ -87,11 +90,8 @@ type walk struct {
 	dr     *plan.Draft
 	see    *Snapshot
 	edited decant.Ref // first block that was changed, Message 0: none
-	before int        // tokens of the messages before the present block, without calibration
+	before int        // tokens before the present block
 }
-
-// here returns the tokens before the present block.
-func (w *walk) here() int { return w.dr.Fixed + w.dr.Meter.Scale(w.before) }
 
 func (w *walk) mark(end int, life string) {
 	if life != "" {
@@ -135,7 +135,7 @@ func size(c decant.Content) int {
 func (w *walk) messages() {
 	in := w.dr.Input
 	p := &w.see.Prompt
-	p.Same, w.see.Alike = math.MaxInt, math.MaxInt
+	p.Same, w.see.Alike, w.before = math.MaxInt, math.MaxInt, in.Fixed
 	spine := 0
 	for i := range in.Prompt.Blocks {
 		at := &in.Prompt.Blocks[i]
@@ -143,7 +143,7 @@ func (w *walk) messages() {
 			w.before += plan.MessageFrame
 		}
 		if w.edited.Message > 0 && !w.edited.After(w.numbered(at)) {
-			w.see.Alike = min(w.see.Alike, w.here())
+			w.see.Alike = min(w.see.Alike, w.before)
 		}
 		entry := -1
 		if at.Kind != decant.KindThinking {
@@ -155,11 +155,11 @@ func (w *walk) messages() {
 		}
 		w.before += w.counted(i, entry)
 		for _, life := range at.Inside {
-			w.mark(w.here(), life)
+			w.mark(w.before, life)
 		}
-		w.mark(w.here(), at.Cache)
+		w.mark(w.before, at.Cache)
 	}
-	p.Tokens = w.here()
+	p.Tokens = w.before
 	w.mark(p.Tokens, in.Conv.Cache)
 }
 
@@ -238,7 +238,7 @@ func (w *walk) differs(at *match.Block) {
 	if p.Same == math.MaxInt {
 		w.see.Sent.Edited = fmt.Sprintf("m%d, block %d", at.Message+1, at.Ref.Block+1)
 	}
-	p.Same = min(p.Same, w.here())
+	p.Same = min(p.Same, w.before)
 }
 
 // Step returns how the request stands to the one that was answered before, for the cause of what it wrote.

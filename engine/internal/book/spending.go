@@ -61,8 +61,11 @@ func (f *Answered) Terms() cost.Terms {
 func (b *booking) spend(f *Answered, believable bool) store.Spend {
 	x, u, terms, meter := f.Out, f.Billed, f.Terms(), &b.dr.Meter
 	s := x.Snapshot
+	if believable {
+		b.noteGrowth(x, u)
+	}
+	p := s.Scaled(b.clientPrompt(x, u), x.Model.MinCache, meter.Belief.Unasked)
 	writes := b.writes(x, u)
-	p := s.Scaled(u.Prompt()+meter.Scale(s.Lacks), x.Model.MinCache, meter.Belief.Unasked)
 	t := cost.Silent
 	if believable {
 		t = b.testimony(x, u, p.Fixed)
@@ -75,8 +78,8 @@ func (b *booking) spend(f *Answered, believable bool) store.Spend {
 	if believable {
 		b.learn(x, u, t)
 	}
-	meter.Newest.Client, meter.Newest.Million = p.After(x.Begun), b.asksMillion(x.Input)
-	out := store.Spend{Time: f.Time, Model: x.Model.ID, Usage: u, Without: bare, Over: tooLarge(x.Input, p.Tokens), Writes: writes}
+	meter.Newest.Client, meter.Newest.Estimate, meter.Newest.Million = p.After(x.Begun), s.Prompt.Tokens, b.asksMillion(x.Input)
+	out := store.Spend{Time: f.Time, Model: x.Model.ID, Usage: u, Without: bare, Over: s.Lacks > 0 && b.tooLarge(x.Input, p.Tokens), Writes: writes}
 	out.Cost, out.Bare = x.Price(u, terms), x.Price(bare, terms)
 	if x.Outcome.Poured() {
 		out.Rewrite = x.Price(rewritten(u, bare), terms)
@@ -85,6 +88,38 @@ func (b *booking) spend(f *Answered, believable bool) store.Spend {
 		out.Trial = x.Trial.Would(x.Draft, u, terms)
 	}
 	return out
+}
+
+// clientPrompt returns the tokens of the client's own request, of which u was reported for what was sent. Where nothing
+// is left out, both are the same. Otherwise the request before is the anchor: both have grown by what was reported to
+// have come since, and a pour changes nothing about the client's. Estimates only say how much more there is in the
+// request of a pour, and what is cut out of what is new.
+func (b *booking) clientPrompt(x *Outgoing, u decant.Usage) int {
+	s, newest := x.Snapshot, &b.dr.Meter.Newest
+	sent, estimate := newest.Sent, s.Prompt.Tokens
+	share := cmp.Or(newest.Share(), float64(newest.Client.Prompt)/float64(max(1, newest.Estimate)))
+	switch {
+	case s.Lacks == 0:
+		return u.Prompt()
+	case newest.Estimate == 0 || sent == nil: // nothing is known but what was sent
+		return int(float64(u.Prompt()) * float64(estimate) / float64(max(1, estimate-s.Lacks)))
+	case s.Grows && !x.Outcome.Poured() && s.Decisions == b.decided && sent.Model == x.Model.ID:
+		return newest.Client.Prompt + u.Prompt() - sent.Usage.Prompt() + int(share*float64(s.Cut))
+	}
+	return max(1, newest.Client.Prompt+int(share*float64(estimate-newest.Estimate)))
+}
+
+// noteGrowth notes by how much what is sent has grown since the request before, as reported and as estimated. A pour that
+// takes more away than has come says nothing: a record has more tokens in its letters than what it stands for.
+func (b *booking) noteGrowth(x *Outgoing, u decant.Usage) {
+	s, newest := x.Snapshot, &b.dr.Meter.Newest
+	if !s.Grows || newest.Estimate == 0 || newest.Sent == nil || newest.Sent.Model != x.Model.ID {
+		return
+	}
+	reported, estimated := u.Prompt()-newest.Sent.Usage.Prompt(), s.Prompt.Tokens-newest.Estimate-s.Cut
+	if reported > 0 && estimated > 0 {
+		newest.Reported, newest.Estimated = newest.Reported+reported, newest.Estimated+estimated
+	}
 }
 
 // addExtra adds what was billed besides the answer. The client's own request would have come to the same: it is the
@@ -153,7 +188,7 @@ func (b *booking) bare(x *Outgoing, p *cost.Prompt, u decant.Usage, t cost.Testi
 		read = shadow.Left(p, x.Begun, false)
 		alike = min(alike, p.Fixed)
 	case shadow.At.IsZero() && b.was.Prompt() > 0: // it is not known what was there: nothing is gained that is not sure
-		read = u.CacheRead + s.Lacks
+		read = u.CacheRead + p.Tokens - u.Prompt()
 	case t == cost.Lost && s.Changed, s.Cold && t == cost.Silent && p.Missed(u.CacheRead):
 		read = alike
 	case t == cost.Lost && s.Pause >= s.Life:
@@ -188,19 +223,23 @@ func rewritten(u, bare decant.Usage) decant.Usage {
 	return decant.Usage{CacheWrite: again, Write1h: min(again, u.Write1h), Input: max(0, u.Input-bare.Input)}
 }
 
-// tooLarge reports whether a prompt of so many tokens could not have been sent to the model.
-func tooLarge(in *plan.Input, tokens int) bool {
-	limit := in.Model.Window
-	if in.Model.MaxInput > 0 {
-		limit = min(limit, in.Model.MaxInput)
+// tooLarge reports whether a prompt of so many tokens could not have been sent to the model. A window that the operator
+// has set is a policy: the provider would have taken more.
+func (b *booking) tooLarge(in *plan.Input, tokens int) bool {
+	m := b.Published(in.Conv.Model, in.Upstream, in.Betas)
+	limit, known := m.Window, !m.Assumed
+	if m.MaxInput > 0 {
+		limit = min(limit, m.MaxInput)
 	}
-	return !in.Model.Assumed && tokens > limit
+	if named := b.dr.Meter.Window; named > 0 { // in a refusal
+		limit, known = min(limit, named), true
+	}
+	return known && tokens > limit
 }
 
 // asksMillion reports whether the model has a window of a million tokens because of the request's betas.
 func (b *booking) asksMillion(in *plan.Input) bool {
-	plain, _ := b.Catalog.Lookup(in.Conv.Model)
-	return plain.Window < plain.For(in.Betas).Window
+	return b.Published(in.Conv.Model, in.Upstream, nil).Window < b.Published(in.Conv.Model, in.Upstream, in.Betas).Window
 }
 
 // disbelieve puts what was estimated in place of usage that cannot be true, so that no meter starts from

@@ -120,9 +120,26 @@ type Learned struct {
 
 // Newest is what the newest request was, as the client sent it and as it was sent.
 type Newest struct {
-	Million bool          `json:"million,omitzero"` // it asked for a window of a million tokens by a beta
-	Client  cost.Shadow   `json:"client,omitzero"`  // as the client sent it
-	Sent    *cause.Prompt `json:"sent,omitzero"`    // as it was sent; nil: there was none
+	Million  bool          `json:"million,omitzero"`  // it asked for a window of a million tokens by a beta
+	Client   cost.Shadow   `json:"client,omitzero"`   // as the client sent it
+	Estimate int           `json:"estimate,omitzero"` // tokens of that, without calibration
+	Sent     *cause.Prompt `json:"sent,omitzero"`     // as it was sent; nil: there was none
+
+	// By how many tokens requests have grown, as far as the provider's reports say: by these, and by the estimate.
+	Reported  int `json:"reported,omitzero"`
+	Estimated int `json:"estimated,omitzero"`
+}
+
+// leastGrowth is how many estimated tokens requests must have grown by to say how the provider counts.
+const leastGrowth = 100
+
+// Share returns how many tokens the provider counts for an estimated one of what requests grow by, 0 where that is not
+// known.
+func (n *Newest) Share() float64 {
+	if n.Estimated < leastGrowth {
+		return 0
+	}
+	return min(max(float64(n.Reported)/float64(n.Estimated), 1./mostOff), mostOff)
 }
 
 // Encode returns what was learned as the store keeps it, nil when nothing was.

@@ -60,8 +60,9 @@ func (s *Schedule) Economy() policy.Economy {
 	if dr.NoEarlyPours && !dr.Pressed || !early.On() || dr.Match.State == nil || dr.Match.Relation != match.Continues || s.early() == notEarly {
 		return policy.Economy{}
 	}
-	e := policy.Economy{Early: true, Switched: dr.Switched() && dr.Meter.Belief.Moves(), Idle: dr.Idle()}
-	r := cost.ReachOf(live(dr.View), e.Idle, dr.Meter.Belief)
+	belief := &dr.Meter.Belief
+	e := policy.Economy{Early: true, Switched: dr.Switched() && belief.Moves() && !belief.Restless(), Idle: dr.Idle(), Least: s.least()}
+	r := cost.ReachOf(live(dr.View), e.Idle, *belief)
 	e.Lifetime = r.Life
 	e.Write, e.Read = s.rates(r)
 	e.Read = dr.Meter.Doubt.Read(e.Read, e.Write)
@@ -188,7 +189,23 @@ func (s *Schedule) earlyTarget() int {
 	if s.early() != byEditing || writes(s.Summarizer) || dr.Preset.Native.Route == preset.RouteNative {
 		return 0
 	}
-	return policy.EarlyTarget(dr.Preset, dr.Limits, dr.Fixed, decant.CheckpointIn(dr.InForce))
+	target := policy.EarlyTarget(dr.Preset, dr.Limits, dr.Fixed, decant.CheckpointIn(dr.InForce))
+	if target > 0 {
+		target = max(target, min(s.least()-dr.Fixed, dr.Limits.Target))
+	}
+	return target
+}
+
+// leastRestless is the size, in tokens, below which no request is poured for money while changes come in series: there
+// is no cache to save, and a larger request costs little more than what its agent would have to read again.
+const leastRestless = 30_000
+
+// least returns the tokens that a pour for money must leave.
+func (s *Schedule) least() int {
+	if s.Draft.Meter.Belief.Restless() {
+		return leastRestless
+	}
+	return 0
 }
 
 // earlyRoom returns the tokens that the messages have after such a pour, as the planner counts them.
