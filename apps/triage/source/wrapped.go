@@ -172,6 +172,7 @@ var (
 		{lazyregexp.New(`^<\d{1,3}>(?P<at>` + date + `) (?P<from>[\w.:-]+ [\w./@-]+(?:\[\d+\])?): ?(?P<text>.*)$`), true},                    // RFC 3164
 	}
 	named = []lead{
+		{lazyregexp.New(`^(?P<from>[^\t]+\t[^\t]+)\t\x{feff}?(?P<at>` + iso + `) ?(?P<text>.*)$`), true},         // gh run view --log: job and step
 		{lazyregexp.New(`^(?P<at>` + date + `) (?P<from>[\w.:-]+ [\w./@-]+(?:\[\d+\])?): ?(?P<text>.*)$`), true}, // journalctl, syslog
 		{lazyregexp.New(`^(?P<from>\w[\w.@/-]*) +\| ?(?P<text>.*)$`), false},                                     // docker compose logs, docker service logs
 		{lazyregexp.New(`^(?P<from>[a-z0-9.-]+-[a-z0-9]{5} (?:› )?[a-z0-9.-]+) (?:› )?(?P<text>.*)$`), false},    // stern

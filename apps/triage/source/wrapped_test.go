@@ -77,6 +77,9 @@ var wrappings = []struct {
 	wrap func(n int, line string) string
 }{
 	{"nothing", func(_ int, line string) string { return line }},
+	{"gh run view --log", func(n int, line string) string {
+		return "build\tRun go test\t" + put(n).Format("2006-01-02T15:04:05.0000000Z") + " " + line
+	}},
 	{"Docker json-file", func(n int, line string) string {
 		return object1("log", line+"\n", "stream", "stderr", "time", put(n).Format(time.RFC3339Nano))
 	}},
