@@ -62,7 +62,7 @@ func (s *rooms) claimed(r *http.Request, tenant string) (*http.Request, *claim, 
 		need += workShare * s.bytes(r.Context(), store.Key{Tenant: tenant, ID: id})
 	}
 	if err := c.Wait(r.Context(), need); err != nil {
-		return nil, c, err
+		return r, c, err
 	}
 	return r.WithContext(context.WithValue(r.Context(), claimKey{}, c)), c, nil
 }
