@@ -35,7 +35,8 @@ var (
 	telling = lazyregexp.New(`^(and |but |so |oh,? |hm+,? |ok(ay)?,? |also,? |well,? |yeah,? |ah,? |like )*(consider|few more|more|i (wonder|wondered|suspect|think|thought|guess|figure|suppose|see|saw|believe|believed|just|did|don'?t (know|see|think|understand|remember|care)|do not|can|could|was|am|had|have|put|note|only|reset|messed|concede|manually|removed|started|mean|edit)|i'm|i've|i'll|we (did|made|added|had|are|were|still|also|have|just|removed|see)|you (wrote|said|did)|it|it's|its|they|they're|there|there's|theres|that|that's|thats|im|ive|maybe|perhaps|possibly|those|these|this|he|she|his|when i|so now|looking|one|the (test|tests|issue|problem|error|inline|current|attribution|message|logs?|new)|for auto|given|since|someone|users?|a user|in theory|got|learning|thinking|now the question|if (we|i|the|it|you)|"?in [a-z]+, the)\b`)
 	// narrating is a report of what somebody did or did not do.
 	narrating = lazyregexp.New(`^[^,.:;]*\b(i|we|you|they) (did|didn'?t|had|hadn'?t|was|were|wasn'?t|weren'?t|have not|haven'?t)\b`)
-	negative  = lazyregexp.New(`\b(no|not|never|don'?t|don’t|do not|doesn'?t|won'?t|can'?t|cannot|shouldn'?t|mustn'?t|without|avoid|stop|ignore|skip|instead of|rather than|no longer|remove|undo|revert|nicht|kein|keine|keinen|nie|niemals|statt|pas|jamais|plus jamais|au lieu|nunca|en lugar de|en vez de)(?:$|[^\pL])|不|别|禁止|永远不|ないで|しない|決して|하지|절대`)
+	// negative are words that forbid or take away.
+	negative = lazyregexp.New(`\b(` + nots + `|without|ignore|skip|remove|undo|revert)(?:$|[^\pL])|` + easternNots)
 )
 
 // heard reports whether a sentence could be an order.

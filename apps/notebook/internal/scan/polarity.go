@@ -6,6 +6,13 @@ import (
 	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
+// Words that negate what follows, and those of languages without spaces.
+const (
+	nots = `no|not|never|don'?t|don’t|do not|doesn'?t|won'?t|can'?t|cannot|shouldn'?t|mustn'?t|avoid|stop|` +
+		`instead of|rather than|no longer|nicht|kein|keine|keinen|nie|niemals|statt|pas|jamais|plus jamais|au lieu|nunca|en lugar de|en vez de`
+	easternNots = `不|别|禁止|ないで|しない|決して|하지|절대`
+)
+
 var (
 	// clause separates the clauses of a sentence.
 	clause = lazyregexp.New(`[,;:.!?()]\s|\s[-–—]+\s|\b(but|because|since|as (i|we|you|it|they|the)|then|so|aber|weil|dann|mais|pero|porque)\b|，|；`)
@@ -14,7 +21,7 @@ var (
 	// affirmed is a negation that asks for what it names: "don't forget to".
 	affirmed = lazyregexp.New(`\b(do not|don'?t|don’t|never) forget( to)?\b`)
 	// forbidding are words that negate what follows.
-	forbidding = lazyregexp.New(`\b(no|not|never|don'?t|don’t|do not|doesn'?t|won'?t|can'?t|cannot|shouldn'?t|mustn'?t|avoid|stop|instead of|rather than|no longer|nicht|kein|keine|keinen|nie|niemals|statt|pas|jamais|plus jamais|au lieu|nunca|en lugar de|en vez de)(?:$|[^\pL])|不|别|禁止|ないで|しない|決して|하지|절대`)
+	forbidding = lazyregexp.New(`\b(` + nots + `)(?:$|[^\pL])|` + easternNots)
 	// state is a defect, not an order: "migrations not running".
 	state = lazyregexp.New(`\b(\w{3,}s|\w+(?:tion|ment|problem|issue|error|bug)) not \w+ing\b`)
 	// refusing begins a clause that forbids something or removes it.
