@@ -52,6 +52,24 @@ func TestImportsRunDownwards(t *testing.T) {
 	}
 }
 
+// What only one app uses is internal to it: beside the app itself and its commands, only what others import is not.
+func TestAppsPromiseNothing(t *testing.T) {
+	all := packages(t)
+	app := func(dir string) string { return strings.Join(strings.SplitN(dir, "/", 3)[:2], "/") }
+	for dir := range all {
+		if storey(dir) != "apps" || dir == app(dir) || strings.HasSuffix(dir, "cmd") || strings.Contains(dir, "/internal/") {
+			continue
+		}
+		used := false
+		for other, imports := range all {
+			used = used || slices.Contains(imports, module+"/"+dir) && !strings.HasPrefix(other, app(dir))
+		}
+		if !used {
+			t.Errorf("nothing outside of %s imports %s: move it to %[1]s/internal", app(dir), dir)
+		}
+	}
+}
+
 func TestVocabularyImportsStandardLibraryOnly(t *testing.T) {
 	for _, imp := range packages(t)["."] {
 		if strings.Contains(imp, ".") {

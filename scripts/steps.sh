@@ -67,5 +67,5 @@ page() {
   else
     echo "SKIPPED: without npm axe-core does not judge whether everybody can use the page."
   fi
-  DECANT_AXE=$axe DECANT_BROWSER=must DECANT_FULL=1 tests go test -timeout 30m ./apps/chat/server/page
+  DECANT_AXE=$axe DECANT_BROWSER=must DECANT_FULL=1 tests go test -timeout 30m ./apps/chat/internal/server/page
 }

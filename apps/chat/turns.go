@@ -13,7 +13,7 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/team"
-	"github.com/decantdev/decant/apps/chat/whatif"
+	"github.com/decantdev/decant/apps/chat/internal/whatif"
 	"github.com/decantdev/decant/store"
 )
 

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant/agent"
-	"github.com/decantdev/decant/apps/chat/whatif"
+	"github.com/decantdev/decant/apps/chat/internal/whatif"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 )

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/decantdev/decant/agent"
-	"github.com/decantdev/decant/apps/chat/receipt"
+	"github.com/decantdev/decant/apps/chat/internal/receipt"
 )
 
 // errSilent means that there is nothing to ask about.

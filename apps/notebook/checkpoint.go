@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/decantdev/decant/apps/notebook/scan"
+	"github.com/decantdev/decant/apps/notebook/internal/scan"
 	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/memory"
 )

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/decantdev/decant/apps/notebook/scan"
+	"github.com/decantdev/decant/apps/notebook/internal/scan"
 	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/memory"
 )

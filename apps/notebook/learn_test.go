@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/decantdev/decant/apps/notebook"
-	"github.com/decantdev/decant/apps/notebook/scan"
+	"github.com/decantdev/decant/apps/notebook/internal/scan"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/wire"
 )

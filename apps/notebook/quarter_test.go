@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/apps/notebook"
-	"github.com/decantdev/decant/apps/notebook/scan"
+	"github.com/decantdev/decant/apps/notebook/internal/scan"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/wire"
 )

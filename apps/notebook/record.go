@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/decantdev/decant/apps/notebook/scan"
+	"github.com/decantdev/decant/apps/notebook/internal/scan"
 	"github.com/decantdev/decant/memory"
 )
 

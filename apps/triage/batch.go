@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/decantdev/decant/apps/triage/investigate"
+	"github.com/decantdev/decant/apps/triage/internal/investigate"
 	"github.com/decantdev/decant/provider"
 )
 

@@ -11,9 +11,9 @@ import (
 
 	"github.com/decantdev/decant/apps/triage"
 	"github.com/decantdev/decant/apps/triage/code"
-	"github.com/decantdev/decant/apps/triage/deliver"
-	"github.com/decantdev/decant/apps/triage/investigate"
-	"github.com/decantdev/decant/apps/triage/mask"
+	"github.com/decantdev/decant/apps/triage/internal/deliver"
+	"github.com/decantdev/decant/apps/triage/internal/investigate"
+	"github.com/decantdev/decant/apps/triage/internal/mask"
 	"github.com/decantdev/decant/apps/triage/source"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"

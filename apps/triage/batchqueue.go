@@ -15,7 +15,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
-	"github.com/decantdev/decant/apps/triage/investigate"
+	"github.com/decantdev/decant/apps/triage/internal/investigate"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 )

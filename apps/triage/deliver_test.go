@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/apps/triage"
-	"github.com/decantdev/decant/apps/triage/deliver"
-	"github.com/decantdev/decant/apps/triage/group"
+	"github.com/decantdev/decant/apps/triage/internal/deliver"
+	"github.com/decantdev/decant/apps/triage/internal/group"
 	"github.com/decantdev/decant/testing/analyst"
 	"github.com/decantdev/decant/testing/standin/slack"
 )

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/apps/triage/investigate"
+	"github.com/decantdev/decant/apps/triage/internal/investigate"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/token"
 )

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/decantdev/decant/apps/triage/deliver"
-	"github.com/decantdev/decant/apps/triage/group"
-	"github.com/decantdev/decant/apps/triage/investigate"
+	"github.com/decantdev/decant/apps/triage/internal/deliver"
+	"github.com/decantdev/decant/apps/triage/internal/group"
+	"github.com/decantdev/decant/apps/triage/internal/investigate"
 )
 
 // byPerson is the source of a judgement that a person typed. Issues and pull requests do not override it.

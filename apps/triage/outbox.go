@@ -3,7 +3,7 @@ package triage
 import (
 	"context"
 
-	"github.com/decantdev/decant/apps/triage/deliver"
+	"github.com/decantdev/decant/apps/triage/internal/deliver"
 	"github.com/decantdev/decant/apps/triage/source"
 )
 

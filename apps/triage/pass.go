@@ -9,8 +9,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
-	"github.com/decantdev/decant/apps/triage/deliver"
-	"github.com/decantdev/decant/apps/triage/investigate"
+	"github.com/decantdev/decant/apps/triage/internal/deliver"
+	"github.com/decantdev/decant/apps/triage/internal/investigate"
 )
 
 // MaxPassed is how many errors of a run in batches the triage pass looks at.

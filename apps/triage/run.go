@@ -20,9 +20,9 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/apps/triage/code"
-	"github.com/decantdev/decant/apps/triage/deliver"
-	"github.com/decantdev/decant/apps/triage/group"
-	"github.com/decantdev/decant/apps/triage/investigate"
+	"github.com/decantdev/decant/apps/triage/internal/deliver"
+	"github.com/decantdev/decant/apps/triage/internal/group"
+	"github.com/decantdev/decant/apps/triage/internal/investigate"
 	"github.com/decantdev/decant/store"
 )
 

@@ -7,9 +7,9 @@ import (
 
 	"github.com/decantdev/decant/apps/triage"
 	"github.com/decantdev/decant/apps/triage/code"
-	"github.com/decantdev/decant/apps/triage/group"
-	"github.com/decantdev/decant/apps/triage/investigate"
-	"github.com/decantdev/decant/apps/triage/mask"
+	"github.com/decantdev/decant/apps/triage/internal/group"
+	"github.com/decantdev/decant/apps/triage/internal/investigate"
+	"github.com/decantdev/decant/apps/triage/internal/mask"
 	"github.com/decantdev/decant/apps/triage/source"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/testing/analyst"

@@ -12,9 +12,9 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/decantdev/decant/apps/triage/code"
-	"github.com/decantdev/decant/apps/triage/deliver"
-	"github.com/decantdev/decant/apps/triage/group"
-	"github.com/decantdev/decant/apps/triage/investigate"
+	"github.com/decantdev/decant/apps/triage/internal/deliver"
+	"github.com/decantdev/decant/apps/triage/internal/group"
+	"github.com/decantdev/decant/apps/triage/internal/investigate"
 	"github.com/decantdev/decant/apps/triage/source"
 	"github.com/decantdev/decant/internal/plainfile"
 	"github.com/decantdev/decant/internal/process"

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/apps/triage"
-	"github.com/decantdev/decant/apps/triage/group"
-	"github.com/decantdev/decant/apps/triage/investigate"
+	"github.com/decantdev/decant/apps/triage/internal/group"
+	"github.com/decantdev/decant/apps/triage/internal/investigate"
 	"github.com/decantdev/decant/internal/process"
 )
 

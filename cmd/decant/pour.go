@@ -56,3 +56,9 @@ func (c *pourCmd) again() (flags string) {
 	}
 	return flags
 }
+
+// pourSession pours a stored conversation as decant pour does, after its questions.
+func pourSession(s *process.Process, db command.DBFlag, session string, dryRun bool) error {
+	c := pourCmd{changeFlags: changeFlags{Session: session, DryRun: dryRun, DBFlag: db}}
+	return c.Run(s)
+}

@@ -7,21 +7,25 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/decantdev/decant/apps/chat"
-	"github.com/decantdev/decant/apps/chat/chatcmd"
+	"github.com/decantdev/decant/apps/triage/triagecmd"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
-	"github.com/decantdev/decant/internal/trust"
+	"github.com/decantdev/decant/internal/userdir"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/testing/analyst"
 	"github.com/decantdev/decant/testing/sample"
 	"github.com/decantdev/decant/testing/sandbox"
 	"github.com/decantdev/decant/testing/standin/services"
 )
+
+type triageCmd struct {
+	triagecmd.Command
+	Sandbox triageSandboxCmd `cmd:"" help:"Serve stand-ins for New Relic, Sentry, GitHub, Slack and a model, with a sample's errors and code."`
+}
 
 type triageSandboxCmd struct {
 	Listen   string `default:"127.0.0.1:4150" placeholder:"ADDR" help:"Address to listen on; port 0 is any free port (${default})."`
@@ -50,11 +54,8 @@ func (c *triageSandboxCmd) Run(s *process.Process) error {
 	}
 	defer stop()
 	if c.Settings != "" {
-		if err := writeNew(s.Path(c.Settings), services.Settings(taken)); err != nil {
+		if err := triagecmd.WriteSettings(s, c.Settings, services.Settings(taken)); err != nil {
 			return exit.Input(err)
-		}
-		if err := trust.AddWritten(s, s.Path(c.Settings)); err != nil {
-			return err
 		}
 	}
 	fmt.Fprintf(s.Out, "# Stand-ins for New Relic, Sentry, GitHub, Slack and a model listen on %s. In another terminal:\n", base)
@@ -71,19 +72,6 @@ func (c *triageSandboxCmd) Run(s *process.Process) error {
 	defer end()
 	<-ctx.Done()
 	return nil
-}
-
-// writeNew writes a new file, and makes its folder. A file that exists is an error.
-func writeNew(name, text string) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
 }
 
 // serveSample serves the services of a sample. It returns their base URL, and a function that ends them.
@@ -114,21 +102,38 @@ func serveSample(s *process.Process, taken *sample.Sample, address string) (base
 	}, nil
 }
 
-// talkToStandIn has a stand-in answer in place of a model. With --db its batches are kept beside the database, so that the
-// next process finds them.
-func (f *triageFlags) talkToStandIn(s *process.Process, r *triageRoom, o *chat.Options) error {
-	batches := ""
-	if f.DB != "" {
-		batches = s.Path(f.DB) + ".sandbox"
+// sampleFolder returns the folder for the repositories of the sample.
+func sampleFolder(s *process.Process) (string, error) {
+	dir, err := userdir.Cache(s.Getenv)
+	return filepath.Join(dir, "samples"), err
+}
+
+// triageSample returns the sample that is part of the program. It makes the repositories, unless they were made before.
+func triageSample(s *process.Process) (*triagecmd.Sample, error) {
+	taken, err := sample.Bundled()
+	if err != nil {
+		return nil, err
 	}
+	dir, err := sampleFolder(s)
+	if err != nil {
+		return nil, err
+	}
+	out := &triagecmd.Sample{Now: taken.Now, Source: taken.Source(), Services: taken.Services()}
+	if out.Repos, err = taken.Repos(dir); err != nil {
+		return nil, exit.Input(err)
+	}
+	if out.Runbooks, err = taken.Runbooks(); err != nil {
+		return nil, exit.Input(err)
+	}
+	return out, nil
+}
+
+// triageStandIn has triage talk to a stand-in, which answers from recordings.
+func triageStandIn(o *chat.Options, batches string) (func() error, error) {
 	client, stop, err := withinOptions(sandbox.Options{Model: analyst.Analyst{}, Batches: batches})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r.clean = append(r.clean, func() error { stop(); return nil })
-	o.Model = cmp.Or(o.Project.Settings.Model, chatcmd.DefaultModel)
-	o.Project.Settings.Model, o.Client = o.Model, client
-	o.Account = &provider.Account{Client: client, Upstream: standBase}
-	r.model, r.client = o.Model, client
-	return nil
+	o.Client, o.Account = client, &provider.Account{Client: client, Upstream: standBase}
+	return func() error { stop(); return nil }, nil
 }

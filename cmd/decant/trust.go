@@ -12,6 +12,7 @@ import (
 
 	"github.com/decantdev/decant/apps/chat/chatcmd"
 	"github.com/decantdev/decant/apps/triage"
+	"github.com/decantdev/decant/apps/triage/triagecmd"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/project"
@@ -66,7 +67,7 @@ func (c *trustCmd) Run(s *process.Process) error {
 // and of these settings, and the settings of decant chat that cost something.
 func trustable(s *process.Process, name string) (out []*trust.File, err error) {
 	path := s.Path(name)
-	settings, servers := filepath.Join(path, triageSettings), filepath.Join(cmp.Or(trust.Repository(path), path), chatcmd.MCPFile)
+	settings, servers := filepath.Join(path, triagecmd.SettingsFile), filepath.Join(cmp.Or(trust.Repository(path), path), chatcmd.MCPFile)
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		settings, servers = path, path
 	}
@@ -99,7 +100,7 @@ func trustable(s *process.Process, name string) (out []*trust.File, err error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, exit.Input(fmt.Errorf("%s: found nothing to trust: no %s, no %s, and no model or policy in .decant/config.yaml", name, triageSettings, chatcmd.MCPFile))
+		return nil, exit.Input(fmt.Errorf("%s: found nothing to trust: no %s, no %s, and no model or policy in .decant/config.yaml", name, triagecmd.SettingsFile, chatcmd.MCPFile))
 	}
 	return out, nil
 }

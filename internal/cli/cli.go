@@ -1,7 +1,7 @@
 // Package cli reads command lines into structs whose field tags define commands, arguments and flags.
 //
 // A field with the tag cmd is a command; its struct has further commands, or arguments and flags. A field with the tag
-// arg is an argument; every other field with a tag is a flag. Embedded structs add their fields. The tags:
+// arg is an argument; every other field with a tag is a flag. Embedded structs add theirs. The tags:
 //
 //	cmd          a command
 //	arg          an argument
@@ -70,19 +70,25 @@ func (c *Command) Path() string {
 func (c *Command) Target() any { return c.value.Addr().Interface() }
 
 // Commands returns the commands below this one, in the order of their fields.
-func (c *Command) Commands() (out []*Command) {
-	t := c.value.Type()
+func (c *Command) Commands() []*Command { return c.commandsIn(c.value) }
+
+// commandsIn returns the commands that the fields of a struct define.
+func (c *Command) commandsIn(v reflect.Value) (out []*Command) {
+	t := v.Type()
 	for i := range t.NumField() {
 		f := t.Field(i)
-		if _, ok := f.Tag.Lookup("cmd"); !ok {
-			continue
+		_, isCommand := f.Tag.Lookup("cmd")
+		switch {
+		case isCommand:
+			_, hidden := f.Tag.Lookup("hidden")
+			out = append(out, &Command{
+				Name: nameOf(f), Alias: f.Tag.Get("aliases"), Help: c.variables.Replace(f.Tag.Get("help")),
+				Example: f.Tag.Get("example"), Group: f.Tag.Get("group"), Hidden: hidden,
+				parent: c, value: v.Field(i), variables: c.variables,
+			})
+		case f.Anonymous && f.Type.Kind() == reflect.Struct:
+			out = append(out, c.commandsIn(v.Field(i))...)
 		}
-		_, hidden := f.Tag.Lookup("hidden")
-		out = append(out, &Command{
-			Name: nameOf(f), Alias: f.Tag.Get("aliases"), Help: c.variables.Replace(f.Tag.Get("help")),
-			Example: f.Tag.Get("example"), Group: f.Tag.Get("group"), Hidden: hidden,
-			parent: c, value: c.value.Field(i), variables: c.variables,
-		})
 	}
 	return out
 }

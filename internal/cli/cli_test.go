@@ -118,6 +118,22 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// The commands of an embedded struct stand beside those of the struct that embeds it.
+func TestEmbeddedCommands(t *testing.T) {
+	var p struct {
+		program
+		Last struct{} `cmd:""`
+	}
+	var names []string
+	for _, c := range New("prog", "", &p).Commands() {
+		names = append(names, c.Name)
+	}
+	cmd, _, err := New("prog", "", &p).Parse([]string{"run", "--db", "x", "agent"}, func(string) string { return "" })
+	if got := strings.Join(names, " "); got != "key run last" || err != nil || cmd.Target() != &p.Run || p.Run.DB != "x" {
+		t.Errorf("commands %q; read into %T, %v", got, cmd.Target(), err)
+	}
+}
+
 func TestTheRestBelongsToAnotherProgram(t *testing.T) {
 	for words, want := range map[string][]string{
 		"run --db x -- agent -p --help": {"agent", "-p", "--help"},

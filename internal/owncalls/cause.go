@@ -28,8 +28,6 @@ const (
 	ForMemory     Purpose = "memory"       // what is worth remembering, before it leaves the view
 	ForCompaction Purpose = "compaction"   // the provider's own
 	ForCache      Purpose = store.ForCache // to keep it warm
-	ForCount      Purpose = "count"        // of tokens; it costs nothing
-	ForTriage     Purpose = "triage"       // which errors are worth an investigation
 )
 
 // A Cause says on whose behalf a call is made. Its tenant pays, and nobody else's credential is ever used for it.

@@ -63,7 +63,7 @@ type database struct {
 var _ store.Store = (*database)(nil)
 
 // Open opens the database file at path and upgrades its format if necessary. It creates a missing
-// file (mode 0600) and its folder (mode 0700). Use DefaultPath for the user's own database.
+// file (mode 0600) and its folder (mode 0700).
 //
 // A file that cannot be written is opened for reading only; changes then fail with store.ErrReadOnly. If everybody can
 // read the file, Open removes that permission. It returns store.ErrCorrupt for a file that is damaged or not a Decant

@@ -1,4 +1,5 @@
-// Package chatcmd is the command decant chat: an agent at the terminal, asked once, or served to people and programs.
+// Package chatcmd is the commands decant chat, an agent at the terminal, asked once, or served to people and programs, and
+// decant why, the receipt of an answer.
 package chatcmd
 
 import (

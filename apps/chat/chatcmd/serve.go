@@ -10,8 +10,8 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/apps/chat"
-	chatserver "github.com/decantdev/decant/apps/chat/server"
-	"github.com/decantdev/decant/apps/chat/server/page"
+	chatserver "github.com/decantdev/decant/apps/chat/internal/server"
+	"github.com/decantdev/decant/apps/chat/internal/server/page"
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/apps/chat"
-	chatserver "github.com/decantdev/decant/apps/chat/server"
+	chatserver "github.com/decantdev/decant/apps/chat/internal/server"
 	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/process"

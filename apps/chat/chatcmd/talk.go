@@ -12,7 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/decantdev/decant/apps/chat"
-	"github.com/decantdev/decant/apps/chat/console"
+	"github.com/decantdev/decant/apps/chat/internal/console"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/project"

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/decantdev/decant/apps/chat"
-	chatserver "github.com/decantdev/decant/apps/chat/server"
+	chatserver "github.com/decantdev/decant/apps/chat/internal/server"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
