@@ -20,6 +20,7 @@ var settingsOf = map[string]string{
 	"allow": "[http://127.0.0.1:1]", "keys": "[{tenant: ann, key: a-secret-key}]", "hosts": "[chat.example]", "body_limit": "1MB", "body_memory": "1GB",
 	"metrics_listen": "127.0.0.1:9141", "metrics_token": "secret", "tracing": "{endpoint: http://127.0.0.1:4318}", "budgets": "[{per: day, usd: 1}]",
 	"summary": "{use_client_credential: true}", "flush": "on", "recall": "true", "presets": "[{model: x, preset: chat}]", "hooks": "{on_pour: {command: [true]}}",
+	"openai_upstream": "http://127.0.0.1:1/v1", "upstreams": "[{url: 'http://127.0.0.1:1', prefix: /x}]", "tools": "{fetch: true}",
 }
 
 // openedBy says which settings are about who reaches a gateway from elsewhere. Nobody reaches that of decant run, so it opens
@@ -49,6 +50,12 @@ func TestEachSettingIsHeeded(t *testing.T) {
 		}
 		for name, load := range map[string]func(*process.Process) (*config.Config, error){"serve": new(serveCmd).settings, "run": new(runCmd).local} {
 			got, err := load(s)
+			if key == "tools" { // of agents, which a gateway has not
+				if err == nil {
+					t.Errorf("%s: %s is neither heeded nor refused", name, key)
+				}
+				continue
+			}
 			if err != nil {
 				t.Errorf("%s: %s: %v", name, key, err)
 				continue
@@ -87,7 +94,7 @@ func sourcesOf(t *testing.T, folders ...string) string {
 
 // flagsOf has a value of each flag of serve and run, by its field, that is not its default.
 var flagsOf = map[string]string{
-	"Upstream": "http://127.0.0.1:1", "DB": "other.db", "KeyFileFlag": "k", "EncryptionKeyFile": "k", "Preset": "chat", "Early": "off", "Mode": "observe", "SummaryModel": "off",
+	"Upstream": "http://127.0.0.1:1", "OpenAI": "http://127.0.0.1:1/v1", "DB": "other.db", "KeyFileFlag": "k", "EncryptionKeyFile": "k", "Preset": "chat", "Early": "off", "Mode": "observe", "SummaryModel": "off",
 	"Flush": "on", "Log": "warn", "Listen": "127.0.0.1:1", "TLSCert": "a", "TLSKey": "b", "MetricsListen": "127.0.0.1:2",
 }
 

@@ -3,13 +3,11 @@ package main
 import (
 	"context"
 	"errors"
-	"reflect"
 	"syscall"
 	"time"
 
 	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/config"
-	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/front"
 	"github.com/decantdev/decant/internal/process"
 )
@@ -25,11 +23,7 @@ type serveCmd struct {
 
 // settings returns the configuration as it is now.
 func (c *serveCmd) settings(s *process.Process) (*config.Config, error) {
-	cfg, err := c.loadWith(s, map[string]string{"listen": c.Listen, "tls_cert": c.TLSCert, "tls_key": c.TLSKey, "metrics_listen": c.MetricsListen, "plain_http": command.Switch(c.PlainHTTP)})
-	if err == nil && !reflect.ValueOf(cfg.Tools).IsZero() {
-		err = exit.Usage(errors.New("tools: the gateway has no agents; decant chat --serve heeds this setting"))
-	}
-	return cfg, err
+	return c.loadWith(s, map[string]string{"listen": c.Listen, "tls_cert": c.TLSCert, "tls_key": c.TLSKey, "metrics_listen": c.MetricsListen, "plain_http": command.Switch(c.PlainHTTP)})
 }
 
 // Run serves until it is told to stop. On a hangup it reads keys and certificates again.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"maps"
+	"reflect"
 	"strconv"
 
 	"github.com/decantdev/decant/internal/command"
@@ -52,6 +54,9 @@ func (f *gatewayFlags) loadWith(s *process.Process, flags map[string]string) (*c
 		"anthropic_upstream": f.Upstream, "openai_upstream": f.OpenAI, "db": f.DB, "encryption_key_file": f.EncryptionKeyFile, "preset": f.Preset, "early_pours": f.Early, "mode": f.Mode, "window": window, "log": f.Log,
 	})
 	c, err := config.Load(config.Sources{File: f.Config, Environ: s.Environ, Dir: s.Dir, Flags: flags})
+	if err == nil && !reflect.ValueOf(c.Tools).IsZero() {
+		err = errors.New("tools: the gateway has no agents; decant chat --serve heeds this setting")
+	}
 	if err != nil {
 		return nil, exit.Usage(err)
 	}

@@ -38,18 +38,21 @@ func TestRetryWaits(t *testing.T) {
 				t.Errorf("%s: took %v, %v", name, took, err)
 			}
 		}
+		failed := func(status int) func() error { return func() error { return modelhttp.Failed(status, nil) } }
 		for name, tt := range map[string]struct {
-			err      error
+			err      func() error
 			from, to time.Duration
 		}{
-			"overloaded":               {modelhttp.Failed(529, nil), 225 * time.Second, 240 * time.Second},
-			"broken":                   {modelhttp.Failed(http.StatusBadGateway, nil), 5625 * time.Millisecond, 7500 * time.Millisecond},
-			"no connection":            {errors.New("connection refused"), 5625 * time.Millisecond, 7500 * time.Millisecond},
-			"a limit known beforehand": {fmt.Errorf("post: %w", &pace.LimitError{Until: time.Now().Add(100 * time.Second)}), 265 * time.Second, 6 * time.Minute},
+			"overloaded":               {failed(529), 225 * time.Second, 240 * time.Second},
+			"broken":                   {failed(http.StatusBadGateway), 5625 * time.Millisecond, 7500 * time.Millisecond},
+			"no connection":            {func() error { return errors.New("connection refused") }, 5625 * time.Millisecond, 7500 * time.Millisecond},
+			"a limit known beforehand": {func() error {
+				return fmt.Errorf("post: %w", &pace.LimitError{Until: time.Now().Add(100 * time.Second)})
+			}, 265 * time.Second, 6 * time.Minute},
 		} {
-			begun := time.Now()
-			_, err := modelhttp.Retry(t.Context(), night, func() (int, error) { return 0, tt.err })
-			if took := time.Since(begun); !errors.Is(err, tt.err) || took < tt.from || took > tt.to {
+			begun, failure := time.Now(), tt.err()
+			_, err := modelhttp.Retry(t.Context(), night, func() (int, error) { return 0, failure })
+			if took := time.Since(begun); !errors.Is(err, failure) || took < tt.from || took > tt.to {
 				t.Errorf("%s: took %v, %v", name, took, err)
 			}
 		}

@@ -36,7 +36,7 @@ var settingsOf = map[string]string{
 	"allow": "[http://127.0.0.1:1]", "keys": "[{tenant: ann, key: a-secret-key}]", "hosts": "[chat.example]", "body_limit": "1MB", "body_memory": "1GB",
 	"metrics_listen": "127.0.0.1:9141", "metrics_token": "secret", "tracing": "{endpoint: http://127.0.0.1:4318}", "budgets": "[{per: day, usd: 1}]",
 	"summary": "{use_client_credential: true}", "flush": "on", "recall": "true", "presets": "[{model: x, preset: chat}]", "hooks": "{on_pour: {command: [true]}}",
-	"tools": "{fetch: true}",
+	"tools": "{fetch: true}", "openai_upstream": "http://127.0.0.1:1/v1", "upstreams": "[{url: 'http://127.0.0.1:1', prefix: /x}]",
 }
 
 // The service heeds each key of the settings, or refuses to start and names it.
