@@ -15,16 +15,18 @@ const (
 	// Bulky is the number of bytes from which a share is bulky: work on it takes several times as many.
 	Bulky = 4 << 20
 
-	mostBulk = 48 << 20 // bytes that bulky shares may hold together
-	patience = 30 * time.Second
+	leastBulk = 48 << 20 // bytes that bulky shares may hold together in a small space
+	bulkPart  = 16       // part of a large space that they may hold
+	patience  = 2 * time.Minute
 )
 
 // A Space limits the bytes that are held in memory at once, for all that have a share of it together.
 type Space struct {
-	// Patience is how long Wait waits: 30 seconds, unless somebody says otherwise.
+	// Patience is how long Wait waits: two minutes, unless somebody says otherwise.
 	Patience time.Duration
 
 	limit int64
+	bulk  int64         // of it, what bulky shares may hold together
 	one   chan struct{} // holds a token while Alone runs
 
 	mu    sync.Mutex
@@ -49,7 +51,8 @@ func (a amount) minus(b amount) amount { return amount{a.bytes - b.bytes, a.bulk
 
 // New returns a space of so many bytes.
 func New(limit int64) *Space {
-	return &Space{Patience: patience, limit: limit, one: make(chan struct{}, 1), of: map[string]amount{}}
+	bulk := max(leastBulk, limit/bulkPart)
+	return &Space{Patience: patience, limit: limit, bulk: bulk, one: make(chan struct{}, 1), of: map[string]amount{}}
 }
 
 // Limit returns how many bytes there are.
@@ -101,14 +104,14 @@ func (h *Share) fits(n int64) bool {
 		others := all.minus(own)
 		with := others.plus(want)
 		return (others.bytes == 0 || with.bytes <= s.limit/parts) &&
-			(others.bulk == 0 || want.bulk == 0 || with.bulk <= mostBulk/parts)
+			(others.bulk == 0 || want.bulk == 0 || with.bulk <= s.bulk/parts)
 	}
 	return !h.released && within(s.all, 1) && (h.Tenant == "" || within(s.of[h.Tenant], 2))
 }
 
 // Take takes n more bytes, and reports whether there is room for them. With several tenants, one tenant gets at most
-// half of it, so that there is room for the rest; all that is bulky gets 48 MB. A share that is alone always
-// finds room, because another limit says how large one body may be.
+// half of it, so that there is room for the rest; all that is bulky gets a sixteenth, at least 48 MB. A share that is
+// alone always finds room, because another limit says how large one body may be.
 func (h *Share) Take(n int64) bool {
 	h.space.mu.Lock()
 	defer h.space.mu.Unlock()

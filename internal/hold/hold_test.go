@@ -65,7 +65,7 @@ func TestATenantHasHalfOfTheSpace(t *testing.T) {
 
 // What is bulky has a part of the space, and a tenant half of that. What is small passes beside it.
 func TestWhatIsBulkyHasAPart(t *testing.T) {
-	r := New(2 << 30)
+	r := New(700 << 20)
 	for i, c := range []struct {
 		tenant string
 		n      int64
@@ -75,12 +75,15 @@ func TestWhatIsBulkyHasAPart(t *testing.T) {
 			t.Errorf("%d: %t", i, got)
 		}
 	}
-	r = New(2 << 30)
+	r = New(700 << 20)
 	if !r.Share("a").Take(20<<20) || r.Share("a").Take(10<<20) || !r.Share("b").Take(20<<20) {
 		t.Error("one tenant takes what is another's")
 	}
 	if r = New(2 << 30); !r.Share("a").Take(1<<30) || !r.Share("b").Take(1<<20) {
 		t.Error("one that is too large and alone leaves nothing for what is small")
+	}
+	if r = New(2 << 30); !r.Share("").Take(100<<20) || !r.Share("").Take(28<<20) || r.Share("").Take(5<<20) {
+		t.Error("of a large space what is bulky has not a sixteenth")
 	}
 }
 
@@ -104,7 +107,7 @@ func TestWaiting(t *testing.T) {
 		}
 		all.Wait()
 		first, begun := r.Share(""), time.Now()
-		first.Take(mostBulk)
+		first.Take(r.bulk)
 		if err := r.Share("").Wait(t.Context(), 5<<20); !errors.Is(err, ErrFull) || time.Since(begun) != patience {
 			t.Errorf("refused with %v after %v", err, time.Since(begun))
 		}
