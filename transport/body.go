@@ -83,6 +83,9 @@ func nextRoom(n, length, limit int64) int64 {
 	return min(2*n, limit+1)
 }
 
+// mostBulk is how many bytes bodies may hold together that are bulky, while they are worked on.
+const mostBulk = 48 << 20
+
 // read takes the request's body. It returns hold.ErrFull when there is no room for it.
 func (x *exchange) read() (err error) {
 	in, most := x.in, x.t.opts.MaxBody

@@ -45,7 +45,7 @@ func TestBodiesAreTrustedAsTheyArrive(t *testing.T) {
 		limit := rapid.Int64Range(1, 1<<19).Draw(t, "limit")
 		said := rapid.SampledFrom([]int64{-1, int64(len(text)), limit, 1}).Draw(t, "said")
 		in := &pieces{text: text, sizes: rapid.SliceOfN(rapid.IntRange(1, 1<<17), 0, 9).Draw(t, "pieces"), early: rapid.Bool().Draw(t, "early")}
-		space := hold.New(1 << 30)
+		space := hold.New(1<<30, mostBulk)
 		s := space.Share("")
 		got, err := fill(nil, in, said, limit, s)
 		if large := int64(len(text)) > limit; errors.Is(err, errLarge) != large || !large && err != nil {

@@ -310,6 +310,7 @@ func (x *exchange) hold(res *http.Response) {
 		x.share.Release()
 		return
 	}
+	x.share.Rest()
 	res.Body = &holding{res.Body, x.share}
 }
 

@@ -71,8 +71,8 @@ type Options struct {
 	MaxBody int64
 
 	// Memory is how many bytes of bodies are held at once, of all requests and answers together. Bodies of more
-	// than 4 MB get a sixteenth of it, at least 48 MB. A request for which there is no room waits up to two minutes
-	// and is then answered with status 503; an answer is not kept. Zero means 1 GB.
+	// than 4 MB have 48 MB of it until their answers begin. A request for which there is no room waits up to two
+	// minutes and is then answered with status 503; an answer is not kept. Zero means 1 GB.
 	Memory int64
 }
 
@@ -117,7 +117,7 @@ func New(e *engine.Engine, o Options) *Transport {
 	if o.Memory == 0 {
 		o.Memory = 1 << 30
 	}
-	t := &Transport{opts: o, space: hold.New(o.Memory)}
+	t := &Transport{opts: o, space: hold.New(o.Memory, mostBulk)}
 	t.Use(e)
 	return t
 }

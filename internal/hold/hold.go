@@ -15,9 +15,7 @@ const (
 	// Bulky is the number of bytes from which a share is bulky: work on it takes several times as many.
 	Bulky = 4 << 20
 
-	leastBulk = 48 << 20 // bytes that bulky shares may hold together in a small space
-	bulkPart  = 16       // part of a large space that they may hold
-	patience  = 2 * time.Minute
+	patience = 2 * time.Minute
 )
 
 // A Space limits the bytes that are held in memory at once, for all that have a share of it together.
@@ -38,20 +36,11 @@ type Space struct {
 // An amount is a number of bytes, and how many of them bulky shares hold.
 type amount struct{ bytes, bulk int64 }
 
-// amountOf returns the amount that a share of n bytes is.
-func amountOf(n int64) amount {
-	if n > Bulky {
-		return amount{n, n}
-	}
-	return amount{bytes: n}
-}
-
 func (a amount) plus(b amount) amount  { return amount{a.bytes + b.bytes, a.bulk + b.bulk} }
 func (a amount) minus(b amount) amount { return amount{a.bytes - b.bytes, a.bulk - b.bulk} }
 
-// New returns a space of so many bytes.
-func New(limit int64) *Space {
-	bulk := max(leastBulk, limit/bulkPart)
+// New returns a space of limit bytes, of which bulky shares may hold bulk together while work on them is under way.
+func New(limit, bulk int64) *Space {
 	return &Space{Patience: patience, limit: limit, bulk: bulk, one: make(chan struct{}, 1), of: map[string]amount{}}
 }
 
@@ -79,19 +68,33 @@ type Share struct {
 	space    *Space
 	held     int64
 	ahead    int64 // of it, what Wait has taken for later calls of Take
+	rests    bool
 	released bool
 }
 
-// change adds n bytes to what a share holds. The space must be locked.
+// amount returns what the share takes of the space when it holds n bytes.
+func (h *Share) amount(n int64) amount {
+	if n > Bulky && !h.rests {
+		return amount{n, n}
+	}
+	return amount{bytes: n}
+}
+
+// change adds n bytes to what the share holds. The space must be locked.
 func (h *Share) change(n int64) {
-	s, was := h.space, amountOf(h.held)
+	was := h.amount(h.held)
 	h.held += n
-	is := amountOf(h.held)
+	h.replace(was)
+}
+
+// replace accounts for what the share takes now, in place of what it took before. The space must be locked.
+func (h *Share) replace(was amount) {
+	s, is := h.space, h.amount(h.held)
 	s.all = s.all.minus(was).plus(is)
 	if s.of[h.Tenant] = s.of[h.Tenant].minus(was).plus(is); s.of[h.Tenant] == (amount{}) {
 		delete(s.of, h.Tenant)
 	}
-	if n < 0 && s.freed != nil {
+	if less := was.minus(is); (less.bytes > 0 || less.bulk > 0) && s.freed != nil {
 		close(s.freed)
 		s.freed = nil
 	}
@@ -99,7 +102,7 @@ func (h *Share) change(n int64) {
 
 // fits reports whether there is room for n bytes more. The space must be locked.
 func (h *Share) fits(n int64) bool {
-	s, own, want := h.space, amountOf(h.held), amountOf(h.held+n)
+	s, own, want := h.space, h.amount(h.held), h.amount(h.held+n)
 	within := func(all amount, parts int64) bool {
 		others := all.minus(own)
 		with := others.plus(want)
@@ -110,8 +113,8 @@ func (h *Share) fits(n int64) bool {
 }
 
 // Take takes n more bytes, and reports whether there is room for them. With several tenants, one tenant gets at most
-// half of it, so that there is room for the rest; all that is bulky gets a sixteenth, at least 48 MB. A share that is
-// alone always finds room, because another limit says how large one body may be.
+// half of it, so that there is room for the rest. A share that is alone always finds room, because another limit says
+// how large one body may be.
 func (h *Share) Take(n int64) bool {
 	h.space.mu.Lock()
 	defer h.space.mu.Unlock()
@@ -159,6 +162,16 @@ func (h *Share) reserve(n int64) <-chan struct{} {
 		s.freed = make(chan struct{})
 	}
 	return s.freed
+}
+
+// Rest says that the work on what the share holds is done. Then it takes its bytes and no more, so it leaves its room
+// to others that are bulky.
+func (h *Share) Rest() {
+	h.space.mu.Lock()
+	defer h.space.mu.Unlock()
+	was := h.amount(h.held)
+	h.rests = true
+	h.replace(was)
 }
 
 // Add takes n bytes even if there is no room for them, because they are in memory already.

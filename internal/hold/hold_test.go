@@ -9,8 +9,10 @@ import (
 	"time"
 )
 
+const mostBulk = 48 << 20
+
 func TestASpaceIsSharedByAll(t *testing.T) {
-	r := New(100)
+	r := New(100, mostBulk)
 	a, b := r.Share(""), r.Share("")
 	for i, c := range []struct {
 		s    *Share
@@ -41,7 +43,7 @@ func TestASpaceIsSharedByAll(t *testing.T) {
 }
 
 func TestATenantHasHalfOfTheSpace(t *testing.T) {
-	r := New(100)
+	r := New(100, mostBulk)
 	a, again, b := r.Share("a"), r.Share("a"), r.Share("b")
 	for i, c := range []struct {
 		s    *Share
@@ -65,7 +67,7 @@ func TestATenantHasHalfOfTheSpace(t *testing.T) {
 
 // What is bulky has a part of the space, and a tenant half of that. What is small passes beside it.
 func TestWhatIsBulkyHasAPart(t *testing.T) {
-	r := New(700 << 20)
+	r := New(2<<30, mostBulk)
 	for i, c := range []struct {
 		tenant string
 		n      int64
@@ -75,22 +77,27 @@ func TestWhatIsBulkyHasAPart(t *testing.T) {
 			t.Errorf("%d: %t", i, got)
 		}
 	}
-	r = New(700 << 20)
+	r = New(2<<30, mostBulk)
 	if !r.Share("a").Take(20<<20) || r.Share("a").Take(10<<20) || !r.Share("b").Take(20<<20) {
 		t.Error("one tenant takes what is another's")
 	}
-	if r = New(2 << 30); !r.Share("a").Take(1<<30) || !r.Share("b").Take(1<<20) {
+	if r = New(2<<30, mostBulk); !r.Share("a").Take(1<<30) || !r.Share("b").Take(1<<20) {
 		t.Error("one that is too large and alone leaves nothing for what is small")
 	}
-	if r = New(2 << 30); !r.Share("").Take(100<<20) || !r.Share("").Take(28<<20) || r.Share("").Take(5<<20) {
-		t.Error("of a large space what is bulky has not a sixteenth")
+	first, second := New(2<<30, mostBulk).Share(""), (*Share)(nil)
+	second = first.space.Share("")
+	if !first.Take(40<<20) || second.Take(20<<20) {
+		t.Fatal("there is room for what is bulky while work on as much is under way")
+	}
+	if first.Rest(); !second.Take(20 << 20) {
+		t.Error("there is no room beside what rests")
 	}
 }
 
 // Whoever waits gets room when there is some, and is refused when there was none for a while. Nobody is forgotten.
 func TestWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := New(1 << 30)
+		r := New(1<<30, mostBulk)
 		var all sync.WaitGroup
 		for range 40 {
 			all.Go(func() {

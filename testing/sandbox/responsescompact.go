@@ -12,13 +12,14 @@ const defaultCompaction = 200_000
 
 // threshold returns at how many tokens the server compacts by itself, 0 for never.
 func (q *input) threshold() int {
-	for _, e := range q.body.get("context_management").list() {
-		if n, given := e.get("compact_threshold").integer(); given {
-			return n
-		}
-		return defaultCompaction
+	edits := q.body.get("context_management").list()
+	if len(edits) == 0 {
+		return 0
 	}
-	return 0
+	if n, given := edits[0].get("compact_threshold").integer(); given {
+		return n
+	}
+	return defaultCompaction
 }
 
 // compact appends a compaction of all that is shown, and returns what it says.

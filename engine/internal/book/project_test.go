@@ -20,9 +20,7 @@ func TestDirectoryOf(t *testing.T) {
 		{"Nothing", `{"messages":[]}`, ""},
 	} {
 		body := strings.Replace(tt.body, `{`, `{"model":"claude-sonnet-5-5","max_tokens":9,`, 1)
-		if strings.Contains(body, `"messages":[]`) {
-			body = strings.Replace(body, `"messages":[]`, `"messages":[{"role":"user","content":"Working directory: /root"}]`, 1)
-		}
+		body = strings.Replace(body, `"messages":[]`, `"messages":[{"role":"user","content":"Working directory: /root"}]`, 1)
 		doc, err := wire.ParseAs(wire.Anthropic, []byte(body))
 		if err != nil {
 			t.Fatal(tt.name, err)

@@ -32,7 +32,7 @@ func claimOf(ctx context.Context) *claim {
 	if c, ok := ctx.Value(claimKey{}).(*claim); ok {
 		return c
 	}
-	return &claim{Share: hold.New(0).Share(""), done: func() {}}
+	return &claim{Share: hold.New(0, 0).Share(""), done: func() {}}
 }
 
 // join counts a user of the claim until leave is called.

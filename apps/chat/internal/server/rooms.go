@@ -36,9 +36,10 @@ type rooms struct {
 
 // newRooms returns no rooms yet.
 func newRooms(agents *agentBook) *rooms {
+	memory := cmp.Or(agents.opts.Memory, 1<<30)
 	s := &rooms{
 		opts: agents.opts, records: agents.records, agents: agents, folders: agents.folders, leases: agents.leases, all: map[store.Key]*room{},
-		space: hold.New(cmp.Or(agents.opts.Memory, 1<<30)),
+		space: hold.New(memory, memory/8),
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s
