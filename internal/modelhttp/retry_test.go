@@ -43,9 +43,9 @@ func TestRetryWaits(t *testing.T) {
 			err      func() error
 			from, to time.Duration
 		}{
-			"overloaded":               {failed(529), 225 * time.Second, 240 * time.Second},
-			"broken":                   {failed(http.StatusBadGateway), 5625 * time.Millisecond, 7500 * time.Millisecond},
-			"no connection":            {func() error { return errors.New("connection refused") }, 5625 * time.Millisecond, 7500 * time.Millisecond},
+			"overloaded":    {failed(529), 225 * time.Second, 240 * time.Second},
+			"broken":        {failed(http.StatusBadGateway), 5625 * time.Millisecond, 7500 * time.Millisecond},
+			"no connection": {func() error { return errors.New("connection refused") }, 5625 * time.Millisecond, 7500 * time.Millisecond},
 			"a limit known beforehand": {func() error {
 				return fmt.Errorf("post: %w", &pace.LimitError{Until: time.Now().Add(100 * time.Second)})
 			}, 265 * time.Second, 6 * time.Minute},
