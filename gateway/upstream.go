@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/decantdev/decant/internal/dialect"
@@ -49,10 +50,20 @@ func (g *Gateway) target(r *http.Request, api dialect.API, model func() string) 
 		return nil, errors.New(nowhere)
 	case r.Header.Get(openai.AccountHeader) != "":
 		return nil, errors.New(noAccount)
-	case strings.HasPrefix(r.Header.Get("Authorization"), "Bearer sk-ant-"):
+	case hasAnthropicKey(r.Header):
 		return nil, errors.New(foreignKey)
 	}
 	return &Route{URL: g.opts.OpenAI}, nil
+}
+
+// hasAnthropicKey reports whether a key of Anthropic's stands in one of the headers that carry keys.
+func hasAnthropicKey(h http.Header) bool {
+	for _, name := range []string{"Authorization", "X-Api-Key", "Api-Key"} {
+		if slices.ContainsFunc(h.Values(name), func(v string) bool { return strings.Contains(v, "sk-ant-") }) {
+			return true
+		}
+	}
+	return false
 }
 
 // route points a request whose model is known to another server where a route says so.

@@ -58,7 +58,7 @@ func (x *exchange) roundTrip() (*http.Response, error) {
 	}
 	req.Tenant, req.Budgets = tenant, x.t.opts.Budgets(r)
 	room := planning(x.body, x.t.space.Limit())
-	if !x.share.Take(room) {
+	if !x.share.Plan(room) {
 		return x.refuseFull(), nil
 	}
 	ctx, end := x.step(Preparing)
@@ -68,7 +68,7 @@ func (x *exchange) roundTrip() (*http.Response, error) {
 		return x.refusal(err), nil
 	}
 	x.prepared(p)
-	x.share.Add(p.Footprint() - room)
+	x.share.Planned(room, p.Footprint())
 	return x.forward(p)
 }
 

@@ -40,7 +40,7 @@ func (c *runCmd) Run(s *process.Process) (err error) {
 		c.OpenAI = codex.base
 	}
 	if c.OpenAI == "" && codex == nil { // Codex does not read it
-		c.OpenAI = s.Getenv("OPENAI_BASE_URL")
+		c.OpenAI = cmp.Or(s.Getenv("OPENAI_BASE_URL"), s.Getenv("OPENAI_API_BASE")) // LiteLLM's name for it
 	}
 	if err := c.settle(s); err != nil {
 		return err
@@ -189,18 +189,15 @@ func clientEnv(environ []string, base string, own bool) ([]string, error) {
 	return append(environ[:len(environ):len(environ)], set...), nil
 }
 
-// opencodeConfig returns opencode's configuration with the addresses of its providers for Claude and for OpenAI's models
-// set, and everything else unchanged.
+// opencodeConfig returns opencode's configuration with the address of its provider for Claude set, and everything else
+// unchanged. That for OpenAI's models may be another server in the user's files, whose key must not go to OpenAI.
 func opencodeConfig(content, base string) (string, error) {
 	if content == "" {
 		content = "{}"
 	}
-	out := jsontext.Value(content)
-	for _, provider := range []string{"anthropic", "openai"} {
-		var err error
-		if out, err = setPath(out, []string{"provider", provider, "options", "baseURL"}, jsontext.Value(fmt.Sprintf("%q", base+"/v1"))); err != nil {
-			return "", fmt.Errorf("OPENCODE_CONFIG_CONTENT: %w", err)
-		}
+	out, err := setPath(jsontext.Value(content), []string{"provider", "anthropic", "options", "baseURL"}, jsontext.Value(fmt.Sprintf("%q", base+"/v1")))
+	if err != nil {
+		return "", fmt.Errorf("OPENCODE_CONFIG_CONTENT: %w", err)
 	}
 	return string(out), nil
 }

@@ -29,7 +29,7 @@ func codexOf(command []string, s *process.Process) *codexSettings {
 	file, _ := os.ReadFile(filepath.Join(home, "config.toml")) // without one there are no settings
 	c := &codexSettings{
 		provider: tomlText(string(file), "model_provider"), base: tomlText(string(file), "openai_base_url"),
-		given: slices.ContainsFunc(command, func(arg string) bool { return strings.Contains(arg, "base_url") }),
+		given: slices.ContainsFunc(command, namesBase),
 	}
 	for _, arg := range command {
 		if v := tomlText(strings.TrimPrefix(arg, "--config="), "model_provider"); v != "" {
@@ -40,6 +40,13 @@ func codexOf(command []string, s *process.Process) *codexSettings {
 		c.provider = ""
 	}
 	return c
+}
+
+// namesBase reports whether an argument is a setting of an address, and no prompt that speaks of one.
+func namesBase(arg string) bool {
+	key, _, ok := strings.Cut(strings.TrimPrefix(arg, "--config="), "=")
+	key = strings.TrimSpace(key)
+	return ok && !strings.ContainsAny(key, " \n") && strings.HasSuffix(key, "base_url")
 }
 
 // tomlText returns the text of a key at the top of a TOML file, which ends where the first table begins.

@@ -38,7 +38,7 @@ func (c *serveCmd) Run(s *process.Process) error {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	log := front.Logger(cfg, s)
-	front.Tend(ctx, time.Duration(cfg.Drain), log)
+	defer front.Tend(ctx, time.Duration(cfg.Drain), log)()
 	srv, err := newService(ctx, s, cfg, log, front.StoredKeys)
 	if err != nil {
 		return err

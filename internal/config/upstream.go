@@ -54,6 +54,8 @@ func (c *Config) checkUpstreams() error {
 		switch {
 		case u.Prefix == "" && u.Header == "" && u.Model == "":
 			return errors.New(name + ": no prefix, header or model; use anthropic_upstream or openai_upstream for all requests")
+		case u.Model != "" && (u.Prefix != "" || u.Header != ""): // what has no model would go elsewhere with the same key
+			return errors.New(name + ": a row has a model, or a prefix or header, not both")
 		case u.Prefix != "" && (!strings.HasPrefix(u.Prefix, "/") || strings.HasSuffix(u.Prefix, "/")):
 			return fmt.Errorf("%s.prefix: %q does not look like /openrouter", name, u.Prefix)
 		}

@@ -118,21 +118,26 @@ const (
 )
 
 // Tend keeps the process of a server small until the context ends, and then sees to it that it ends within the drain
-// and a few seconds more.
-func Tend(ctx context.Context, drain time.Duration, log *slog.Logger) {
+// and a few seconds more. The server calls ended when it has ended by itself.
+func Tend(ctx context.Context, drain time.Duration, log *slog.Logger) (ended func()) {
 	go tendMemory(ctx)
-	endAfter(ctx, drain, log)
+	return endAfter(ctx, drain, log)
 }
 
-// endAfter ends the process if it has not ended by itself some seconds after the drain, no matter what it is doing: a
-// supervisor would kill it anyway, and stored data does not need an orderly end.
-func endAfter(ctx context.Context, drain time.Duration, log *slog.Logger) {
-	context.AfterFunc(ctx, func() {
-		time.AfterFunc(drain+lateWarn, func() {
+// endAfter ends the process if the server has not ended by itself some seconds after the drain, no matter what it is
+// doing: a supervisor would kill it anyway, and stored data does not need an orderly end.
+func endAfter(ctx context.Context, drain time.Duration, log *slog.Logger) (ended func()) {
+	over := make(chan struct{})
+	forget := context.AfterFunc(ctx, func() {
+		warn := time.AfterFunc(drain+lateWarn, func() { // the log may be what holds the process up
 			log.Error("still at work after the drain; what was not archived comes back with the clients' next requests")
 		})
-		time.AfterFunc(drain+lateExit, func() { os.Exit(exit.Failed) })
+		end := time.AfterFunc(drain+lateExit, func() { os.Exit(exit.Failed) })
+		<-over
+		warn.Stop()
+		end.Stop()
 	})
+	return func() { forget(); close(over) }
 }
 
 // open counts the requests that are being answered.

@@ -68,14 +68,15 @@ type Share struct {
 	space    *Space
 	held     int64
 	ahead    int64 // of it, what Wait has taken for later calls of Take
+	plan     int64 // of it, what work on the rest takes for a while
 	rests    bool
 	released bool
 }
 
 // amount returns what the share takes of the space when it holds n bytes.
 func (h *Share) amount(n int64) amount {
-	if n > Bulky && !h.rests {
-		return amount{n, n}
+	if n-h.plan > Bulky && !h.rests {
+		return amount{n, n - h.plan}
 	}
 	return amount{bytes: n}
 }
@@ -153,7 +154,7 @@ func (h *Share) reserve(n int64) <-chan struct{} {
 	s := h.space
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if h.fits(n) {
+	if n == 0 || h.fits(n) {
 		h.change(n)
 		h.ahead += n
 		return nil
@@ -162,6 +163,35 @@ func (h *Share) reserve(n int64) <-chan struct{} {
 		s.freed = make(chan struct{})
 	}
 	return s.freed
+}
+
+// Plan takes n bytes for work on what the share holds, and reports whether there is room for them. They make nothing
+// bulky.
+func (h *Share) Plan(n int64) bool {
+	h.space.mu.Lock()
+	defer h.space.mu.Unlock()
+	was := h.amount(h.held)
+	full := func(all amount, parts int64) bool { return all.bytes > was.bytes && all.bytes+n > h.space.limit/parts }
+	if h.released || full(h.space.all, 1) || h.Tenant != "" && full(h.space.of[h.Tenant], 2) {
+		return false
+	}
+	h.plan += n
+	h.held += n
+	h.replace(was)
+	return true
+}
+
+// Planned says that the work for which n bytes were taken is done, and that what came of it takes left bytes.
+func (h *Share) Planned(n, left int64) {
+	h.space.mu.Lock()
+	defer h.space.mu.Unlock()
+	if h.released {
+		return
+	}
+	was := h.amount(h.held)
+	h.plan -= n
+	h.held += left - n
+	h.replace(was)
 }
 
 // Rest says that the work on what the share holds is done. Then it takes its bytes and no more, so it leaves its room

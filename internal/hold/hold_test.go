@@ -125,3 +125,16 @@ func TestWaiting(t *testing.T) {
 		}
 	})
 }
+
+// Work on what is small makes nothing bulky, and is over.
+func TestWorkIsNotBulky(t *testing.T) {
+	space := New(100<<20, mostBulk)
+	a, b := space.Share(""), space.Share("")
+	if !a.Take(1<<20) || !a.Plan(60<<20) || !b.Take(20<<20) || b.Plan(60<<20) {
+		t.Fatal("the work takes room of what is bulky, or none")
+	}
+	a.Planned(60<<20, 3<<20)
+	if a.held != 4<<20 || space.all != (amount{24 << 20, 20 << 20}) || !b.Plan(60<<20) {
+		t.Errorf("%d bytes are held, %v of all", a.held, space.all)
+	}
+}

@@ -286,7 +286,7 @@ func (l *Ledger) WriteText(w io.Writer) error {
 	p := &printer{Writer: w}
 	p.line("Decant, %s: %s", l.period(), l.verdict())
 	if l.Requests+l.OwnCalls+l.Conversations == 0 {
-		p.line("decant run -- claude sends an agent's requests through Decant; decant report FILES says what sessions have cost without it")
+		p.line("decant run -- claude sends an agent's requests through Decant; decant report FILES says what sessions have cost so far")
 		return p.err
 	}
 	p.line("")

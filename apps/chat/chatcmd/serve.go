@@ -51,7 +51,7 @@ func serveChat(s *process.Process, cfg *config.Config, o *chat.Options, where ch
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	log, v := front.Logger(cfg, s), &chatService{}
-	front.Tend(ctx, time.Duration(cfg.Drain), log)
+	defer front.Tend(ctx, time.Duration(cfg.Drain), log)()
 	if err := v.open(ctx, cfg, o, where, log); err != nil {
 		stop()
 		return errors.Join(err, v.close())

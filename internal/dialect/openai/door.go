@@ -27,8 +27,8 @@ var doors = []managed{
 
 // ownPaths are the beginnings of paths, below the version, that these APIs have and the Messages API has not.
 var ownPaths = []string{
-	"assistants", "audio", "batches", "chat/completions", "completions", "conversations", "embeddings",
-	"fine_tuning", "images", "moderations", "realtime", "responses", "threads", "vector_stores",
+	"alpha", "assistants", "audio", "batches", "chat/completions", "completions", "conversations", "embeddings",
+	"fine_tuning", "images", "memories", "moderations", "organization", "realtime", "responses", "threads", "vector_stores",
 }
 
 // sharedPaths are paths that the Messages API has too, or may have; the key tells which API is meant.
