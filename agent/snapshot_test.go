@@ -297,9 +297,9 @@ func TestASnapshotOutlivesAnUndo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, _, err := finished(t, f.Run(t.Context(), "A task."))
-	if err != nil || count(all, EventPour) != 0 || f.Projection() != snap.Hash() {
-		t.Errorf("%d pours, projection %s of %s, error %v", count(all, EventPour), f.Projection(), snap.Hash(), err)
+	// A pour for money, of a plan that was ready in time, may follow the first request.
+	if _, _, err := finished(t, f.Run(t.Context(), "A task.")); err != nil || f.Projection() != snap.Hash() {
+		t.Errorf("projection %s of %s, error %v", f.Projection(), snap.Hash(), err)
 	}
 	coordinator := received(t, w.requestOf("Delegate it."))
 	if got := received(t, w.requestOf("A task.")); len(got) != len(coordinator)+1 || !slices.Equal(got[:len(coordinator)], coordinator) {
