@@ -219,3 +219,32 @@ func TestClaudeCodeSaysWhatTheClientLoses(t *testing.T) {
 		})
 	}
 }
+
+// Two processes that resume one session write to one file in turn. The client goes on from the newest message, so what
+// the other has said is on a branch that was left, however long it is.
+func TestClaudeCodeLeavesTheBranchOfAnotherWriter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var s claudeSession
+		ask := func(parent any, text string) string {
+			q := s.line("user", parent, map[string]any{"role": "user", "content": text})
+			said := map[string]any{"type": "text", "text": "on " + text}
+			return s.line("assistant", q, map[string]any{"id": "msg_" + q, "role": "assistant", "content": []any{said}})
+		}
+		both := ask(nil, "shared")
+		tips := [2]any{both, both}
+		want := [2][]string{{"shared", "on shared"}, {"shared", "on shared"}}
+		turns := rapid.SliceOfN(rapid.IntRange(0, 1), 1, 12).Draw(t, "turns")
+		for i, who := range turns {
+			text := fmt.Sprintf("%d of writer %d", i, who)
+			tips[who] = ask(tips[who], text)
+			want[who] = append(want[who], text, "on "+text)
+		}
+		d, err := wire.ParseAs(wire.ClaudeCode, s.bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want[turns[len(turns)-1]], texts(d.Conversation)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}

@@ -16,7 +16,7 @@ import (
 //
 // Errors wrap ErrFormat and say what src looks like.
 func detect(src []byte) (Format, error) {
-	sc := jsonspan.Scan(src, len(byteOrderMarkOf(src)))
+	sc := jsonspan.Scan(src, source.Blank(src))
 	if f := exportFormat(src, sc.Pos()); f != "" {
 		return f, nil
 	}
@@ -30,14 +30,6 @@ func detect(src []byte) (Format, error) {
 		return f, nil
 	}
 	return "", unknown(src, sc.Pos())
-}
-
-// byteOrderMarkOf returns the byte order mark that src starts with.
-func byteOrderMarkOf(src []byte) []byte {
-	if bytes.HasPrefix(src, source.ByteOrderMark) {
-		return source.ByteOrderMark
-	}
-	return nil
 }
 
 // sessionFormat tells which agent wrote a session file that begins with src, "" when it is none of

@@ -119,7 +119,7 @@ var factTests = []struct {
 	{"AnthropicBlocks", `{"system":"x","messages":[
 		{"content":"hi","role":"user"},
 		{"role":"assistant","content":[
-			{"type":"thinking","thinking":"hm","signature":"s"},{"type":"redacted_thinking","data":"A"},
+			{"type":"thinking","thinking":"hm","signature":"EqoBCkYIBxgCCkYIBxgCCkYIBxgCCkYIBxgCCkYIBxgCCkYIBxgCCkYIBxgCCkYIBxgCCkYIBxgCCkYIBxgCCkYIBxgCCkYIBxgC"},{"type":"redacted_thinking","data":"A"},
 			{"type":"tool_use","id":"a","name":"Read","input":{"p":1}},{"type":"tool_use","id":"b","name":"Bash","input":{}}]},
 		{"role":"user","content":[
 			{"type":"tool_result","tool_use_id":"b","is_error":true,"content":[{"type":"text","text":"x"},{"type":"text","text":"y"}]},

@@ -189,6 +189,13 @@ func TestSessionOddities(t *testing.T) {
 		{"GarbageInTheMiddle", user + "\n{oops}\n" + answer + "\n", []string{"go on", "done"}, []string{"line 2: not JSON"}},
 		{"CutOffAndTheNextOnItsLine", user[:60] + user + "\n" + answer + "\n", []string{"go on", "done"}, []string{"line 1: a record was cut off"}},
 		{"CutOffBehindAWholeOne", user + answer[:60] + answer + "\n", []string{"go on", "done"}, []string{"line 1: a record was cut off"}},
+		{"CutOffWithinACharacter", user + "\n{\"uuid\":\"u0\",\"message\":\"\xe6\x97" + answer + "\n", []string{"go on", "done"}, []string{"line 2: a record was cut off"}},
+		{"CutOffAndOfAnotherKind", user + "\n" + `{"parentUuid":null,"type":"us` + answer + "\n", []string{"go on", "done"}, []string{"line 2: a record was cut off"}},
+		{"CutOffAndSeveralOnItsLine", user[:70] + user[:40] + user + answer + "\n", []string{"go on", "done"}, []string{"line 1: a record was cut off"}},
+		{"CutOffWithinContent", answer[:120] + user + "\n" + answer + "\n", []string{"go on", "done"}, []string{"line 1: a record was cut off"}},
+		{"BytesOfACrashInFront", "\x00\x00\x00" + user + "\n" + answer + "\n", []string{"go on", "done"}, nil},
+		{"BytesOfACrashBetween", user + "\x00\x00" + answer + "\n", []string{"go on", "done"}, []string{"line 1: 2 objects on one line"}},
+		{"BytesOfACrashAlone", user + "\n\x00\x00\n" + answer + "\n\x00\x00\x00", []string{"go on", "done"}, []string{"line 2: 2 NUL bytes", "line 4: 3 NUL bytes"}},
 		{"NotAnObject", user + "\n[1]\n" + answer + "\n", []string{"go on", "done"}, []string{"line 2: not a JSON object"}},
 		{"SameLineTwice", user + "\n" + answer + "\n" + answer + "\n", []string{"go on", "done"}, []string{"line 3: 1 lines from here on stand in the file twice"}},
 	}

@@ -2,6 +2,7 @@ package request
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
@@ -77,7 +78,7 @@ func knownBlock(b *source.Builder, m *members, s *source.BlockSpan) decant.Block
 			Error: b.Is(m.failed, "true"), Media: source.MediaIn(m.content.Of(b.Src)), Loads: source.ToolsLoaded(m.content.Of(b.Src))}
 	case `"thinking"`:
 		s.Text = m.thinking
-		return decant.Block{Kind: decant.KindThinking, Signed: b.Begins(m.signature, '"') && m.signature.Len() > len(`""`)}
+		return decant.Block{Kind: decant.KindThinking, Signed: signature(m.signature.Of(b.Src))}
 	case `"redacted_thinking"`:
 		return decant.Block{Kind: decant.KindThinking, Signed: true}
 	case `"image"`, `"document"`:
@@ -88,6 +89,15 @@ func knownBlock(b *source.Builder, m *members, s *source.BlockSpan) decant.Block
 	}
 	s.Text, s.Form = s.Span, source.FormRaw
 	return decant.Block{Kind: decant.KindOpaque, CallID: served(b, m)}
+}
+
+// signature reports whether a JSON value has the form of Anthropic's signatures: a hundred letters of base64 and more.
+// (and backslashes, where a writer of JSON escapes slashes). Servers that speak its API for other models write none, a word, a number or an id, which its own models refuse.
+func signature(raw []byte) bool {
+	const least = 64
+	return len(raw) >= least+len(`""`) && raw[0] == '"' && !slices.ContainsFunc(raw[1:len(raw)-1], func(c byte) bool {
+		return !(c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '=' || c == '\\')
+	})
 }
 
 // served returns the id of a call that the server answers itself, on the call and on its result; "" for other blocks.

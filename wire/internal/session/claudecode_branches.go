@@ -11,10 +11,11 @@ import (
 type claudeLink struct{ uuid, parent jsonspan.Span }
 
 // branches finds the branches that the user left: what hangs, between a line and a later message of
-// the user that names it as its parent, on that same line.
+// the user that names it as its parent, on that same line, unless the client goes on from there.
 func (p *claudeParser) branches(lines []claudeLine, links []claudeLink) {
 	p.left = map[int]bool{}
 	message, known := map[int]bool{}, map[string]bool{}
+	way := p.way(lines)
 	for i := range lines {
 		l := &lines[i]
 		id := string(l.link.uuid.Of(p.Src))
@@ -26,14 +27,68 @@ func (p *claudeParser) branches(lines []claudeLine, links []claudeLink) {
 		if p.Is(l.kind, `"user"`) && !p.Is(l.side, "true") && p.typed(l) {
 			from = p.parent(links, l.record)
 		}
-		under := map[string]bool{string(l.link.parent.Of(p.Src)): true}
-		for rec := from + 1; rec < l.record; rec++ {
-			if under[string(links[rec].parent.Of(p.Src))] {
-				under[string(links[rec].uuid.Of(p.Src))] = true
+		if beside, on := p.hanging(links, l.link.parent, from+1, l.record, way); !on {
+			for _, rec := range beside {
 				p.left[rec] = message[rec]
 			}
 		}
 		message[l.record] = !p.Is(l.kind, queueOperation)
+	}
+	p.others(lines, message, way)
+}
+
+// hanging returns the records in a range that hang on a line, and whether the client goes on from one of them.
+func (p *claudeParser) hanging(links []claudeLink, on jsonspan.Span, from, to int, way map[string]bool) (recs []int, live bool) {
+	if from == to {
+		return nil, false
+	}
+	under := map[string]bool{string(on.Of(p.Src)): true}
+	for rec := from; rec < to; rec++ {
+		if id := string(links[rec].uuid.Of(p.Src)); under[string(links[rec].parent.Of(p.Src))] {
+			under[id] = true
+			recs, live = append(recs, rec), live || way[id]
+		}
+	}
+	return recs, live
+}
+
+// way returns the ids of the lines that the client finds on its way back from the newest message. A line that stands in
+// the file once more is no newer message.
+func (p *claudeParser) way(lines []claudeLine) map[string]bool {
+	newest, known := -1, map[string]bool{}
+	for i := range lines {
+		l := &lines[i]
+		id := string(l.link.uuid.Of(p.Src))
+		if !known[id] && !p.Is(l.kind, queueOperation) && !p.Is(l.side, "true") {
+			newest = i
+		}
+		known[id] = true
+	}
+	return p.reached(lines[:newest+1])
+}
+
+// others finds the branches of two who wrote one file in turn. Nobody went back: what the user said beside the client's
+// way, behind a line of it, is on a branch that was left.
+func (p *claudeParser) others(lines []claudeLine, message map[int]bool, way map[string]bool) {
+	root := map[string]string{} // id → the first line of its branch
+	for _, l := range p.links {
+		if id, parent := string(l.uuid.Of(p.Src)), string(l.parent.Of(p.Src)); way[parent] && !way[id] {
+			root[id] = id
+		} else if root[parent] != "" {
+			root[id] = root[parent]
+		}
+	}
+	left := map[string]bool{}
+	for i := range lines {
+		l := &lines[i]
+		if from := root[string(l.link.uuid.Of(p.Src))]; from != "" && p.Is(l.kind, `"user"`) && !p.Is(l.side, "true") && p.typed(l) {
+			left[from] = true
+		}
+	}
+	for rec, l := range p.links {
+		if left[root[string(l.uuid.Of(p.Src))]] {
+			p.left[rec] = message[rec]
+		}
 	}
 }
 

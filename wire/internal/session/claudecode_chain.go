@@ -9,7 +9,7 @@ import (
 // followed reports whether the client finds all live messages when it resumes: it follows parents from the newest message,
 // and of lines with one id it takes the last. Where it would lose some, a note says so; here they are read.
 func (p *claudeParser) followed() bool {
-	found := p.reached()
+	found := p.reached(p.groups[len(p.groups)-1].lines)
 	live := len(p.groups) - 1
 	for live > 0 && !p.groups[live].compaction {
 		live--
@@ -39,18 +39,19 @@ func (p *claudeParser) finds(g *claudeGroup, found map[string]bool) bool {
 	return ok
 }
 
-// reached returns the ids of the lines that the client finds on its way back from the newest message, nil when that has
-// no id.
-func (p *claudeParser) reached() map[string]bool {
+// reached returns the ids of the lines that the client finds on its way back from the newest of some lines, nil when that
+// has no id. Of lines with one id it takes the last.
+func (p *claudeParser) reached(lines []claudeLine) (out map[string]bool) {
+	if len(lines) == 0 {
+		return nil
+	}
 	newest := map[string]int{} // id → record
 	for rec, l := range p.links {
 		if !l.uuid.IsZero() {
 			newest[string(l.uuid.Of(p.Src))] = rec
 		}
 	}
-	last := p.groups[len(p.groups)-1].lines
-	id := string(last[len(last)-1].link.uuid.Of(p.Src))
-	var out map[string]bool
+	id := string(lines[len(lines)-1].link.uuid.Of(p.Src))
 	for rec, ok := newest[id]; ok && !out[id]; rec, ok = newest[id] {
 		if out == nil {
 			out = map[string]bool{}
