@@ -9,9 +9,12 @@ import (
 	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
+// introductions are beginnings of sentences that introduce a client's summary. What one says behind a colon is the summary.
+var introductions = []string{"that ran out of context", "The summary below covers", "The conversation is summarized below"}
+
 // asides are sentences of a client's summary that speak to the model about the summary itself.
 var asides = []string{
-	mark, "that ran out of context", "The summary below covers", "The conversation is summarized below", "Please continue the conversation from where",
+	mark, "Please continue the conversation from where",
 	"If you need specific details from before", "Continue the conversation from where it left off", "Continue with the last task that you were asked",
 	"Recent messages are preserved verbatim", "Resume directly", "Pick up the last task as if",
 }
@@ -19,13 +22,19 @@ var asides = []string{
 // withoutAsides returns a line of a client's summary without such sentences. A client may put all on one line.
 func withoutAsides(s string) string {
 	s, begins := strings.CutPrefix(s, continued)
-	if !begins && !slices.ContainsFunc(asides, func(a string) bool { return strings.Contains(s, a) }) {
+	holds := func(a string) bool { return strings.Contains(s, a) }
+	if !begins && !slices.ContainsFunc(asides, holds) && !slices.ContainsFunc(introductions, holds) {
 		return s
 	}
 	var kept []string
 	for _, part := range apart(s) {
 		part = strings.TrimLeft(part, " .:")
-		if part != "" && !slices.ContainsFunc(asides, func(a string) bool { return strings.HasPrefix(part, a) }) {
+		says := func(a string) bool { return strings.HasPrefix(part, a) }
+		if slices.ContainsFunc(introductions, says) {
+			_, part, _ = strings.Cut(part, ":")
+			part = strings.TrimSpace(part)
+		}
+		if part != "" && !slices.ContainsFunc(asides, says) {
 			kept = append(kept, part)
 		}
 	}

@@ -422,7 +422,9 @@ func TestSeal(t *testing.T) {
 func TestTheClientsSummaryInAnyLayout(t *testing.T) {
 	const begin = "-- m1 user --\nThis session is being continued from a previous conversation"
 	for name, text := range map[string]string{
-		"one line": begin + ". Summary: the port is 8443; never drop the table invoices_old.\n",
+		"one line":     begin + ". Summary: the port is 8443; never drop the table invoices_old.\n",
+		"one sentence": begin + " that ran out of context. The conversation is summarized below: the port is 8443; never drop the table invoices_old.\n",
+		"its first":    begin + " that ran out of context: the port is 8443; never drop the table invoices_old.\n",
 		"usual": begin + " that ran out of context. The summary below covers the earlier portion of the conversation.\n\nSummary:\n" +
 			"6. All user messages:\n    - \"never drop the table invoices_old\"\n7. Pending Tasks:\n   - Translate the manual of the port 8443\n" +
 			"8. Current Work:\n   Porting part seven.\n\nPlease continue the conversation from where we left it off without asking the user any further questions.\n",
