@@ -13,7 +13,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
-	dialect "github.com/decantdev/decant/internal/dialect/anthropic"
+	"github.com/decantdev/decant/internal/dialect"
+	messages "github.com/decantdev/decant/internal/dialect/anthropic"
 	"github.com/decantdev/decant/internal/sse"
 	"github.com/decantdev/decant/provider"
 )
@@ -126,11 +127,12 @@ type stream struct {
 // readStream reads a stream of events. What it has reported before it broke off is known, too.
 func (c *Client) readStream(body io.Reader, heard *listener) (*provider.Answer, error) {
 	s := stream{c: c, heard: heard}
-	whole := dialect.Dialect{}.ReadAnswer(func(int) bool { return true })
+	whole := messages.Dialect{}.ReadAnswer(func(int) bool { return true })
 	r := sse.Reader{Handle: func(name, data []byte) {
-		whole.Event(name, data)
-		s.event(string(name), data)
-		heard.event(string(name), data)
+		kind := dialect.KindOfEvent(name, data)
+		whole.Event([]byte(kind), data)
+		s.event(kind, data)
+		heard.event(kind, data)
 	}}
 	n, err := io.Copy(&r, body)
 	known := &provider.Answer{Model: s.m.Model, Usage: s.m.Usage.billed(), Text: heard.text(), Content: heard.content()}

@@ -69,6 +69,15 @@ func runAnswer(t *testing.T, d dialect.Dialect, a Answer) {
 			t.Error("events that nobody knows change what is read")
 		}
 	})
+	t.Run("EventsWithoutNames", func(t *testing.T) {
+		var bare []event
+		for _, e := range events {
+			bare = append(bare, event{"message", e.data})
+		}
+		if got := streamed(d, always, bare); got.Broken || got.Usage != stream.Usage || string(got.Content) != string(stream.Content) {
+			t.Errorf("where a server names no events %+v is read, %s", got.Usage, got.Content)
+		}
+	})
 	t.Run("NoRoom", func(t *testing.T) {
 		if got := streamed(d, never, events); got.Broken || got.Content != nil || got.Usage != stream.Usage ||
 			got.Stop != stream.Stop {

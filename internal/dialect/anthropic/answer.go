@@ -69,7 +69,8 @@ var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.Allo
 
 // Event implements dialect.AnswerReader.
 func (a *answer) Event(name, data []byte) {
-	switch string(name) {
+	kind := dialect.KindOfEvent(name, data)
+	switch kind {
 	case "message_start", "content_block_start", "content_block_delta", "message_delta":
 	case "message_stop":
 		a.ended = true
@@ -81,7 +82,7 @@ func (a *answer) Event(name, data []byte) {
 	if json.Unmarshal(data, &e, lenient) != nil {
 		return
 	}
-	switch string(name) {
+	switch kind {
 	case "message_start":
 		a.started = true
 		a.usage.take(&e.Message.Usage)

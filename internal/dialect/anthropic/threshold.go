@@ -107,7 +107,7 @@ func (Dialect) RuleBetas(r dialect.Rules) (out []string) {
 
 // Opens implements dialect.Pauser.
 func (Dialect) Opens(name, data []byte) (summary, known bool) {
-	switch string(name) {
+	switch dialect.KindOfEvent(name, data) {
 	case "message_start", "ping":
 		return false, false
 	case "content_block_start":
