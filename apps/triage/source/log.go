@@ -155,7 +155,7 @@ func (r *record) flush(yield func(Event, error) bool) bool {
 	lines, severe := r.lines, r.severe
 	*r = record{file: r.file, at: r.at, own: r.own, put: r.put}
 	e, ok := readRecord(lines)
-	if !ok && severe && len(lines) > 0 {
+	if !ok && severe && len(lines) > 0 && !level.MatchString(lines[0]) { // what the program says itself counts more
 		e = Event{Message: cut(strings.ToValidUTF8(strings.TrimSpace(lines[0]), "\uFFFD"), mostMessage)}
 		ok = e.Message != ""
 	}

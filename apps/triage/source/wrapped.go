@@ -37,7 +37,7 @@ const mostKnown = 4096
 func (u *unwrapper) unwrap(line string, ahead []byte) wrapped {
 	w := wrapped{text: plain(line)}
 	for range mostWraps {
-		in, ok := u.object(w.text)
+		in, ok := u.object(w.text, ahead)
 		if !ok {
 			in, ok = u.prefix(w.text, ahead)
 		}
@@ -76,13 +76,14 @@ var lineNames = []string{"log", "MESSAGE", "line", "textPayload", "message", "ms
 // fromNames are the fields that name the place a line comes from.
 var fromNames = []string{"container_id", "container_name", "_SYSTEMD_UNIT", "_PID", "SYSLOG_IDENTIFIER", "stream", "logStreamName", "pod", "container", "instance"}
 
-// object takes off an object of JSON around a line. One with a level, a class or a stack is an event, not a wrapping.
-func (u *unwrapper) object(line string) (w wrapped, ok bool) {
+// object takes off an object of JSON around a line. One with a level, a class or a stack is an event, not a wrapping; of
+// Google Cloud's, which have a level each, those are wrappings that hold a text.
+func (u *unwrapper) object(line string, ahead []byte) (w wrapped, ok bool) {
 	if !isObject(line) {
 		return w, false
 	}
 	o, err := decode([]byte(line))
-	if err != nil || o.tells() {
+	if err != nil || o.tells() && o["textPayload"] == nil {
 		return w, false
 	}
 	names := lineNames
@@ -91,7 +92,7 @@ func (u *unwrapper) object(line string) (w wrapped, ok bool) {
 	}
 	for _, name := range names {
 		if w.text, ok = textOf(o[name]); ok {
-			w.partial = name == "log" && !strings.HasSuffix(w.text, "\n") && o["stream"] != nil
+			w.partial = name == "log" && !strings.HasSuffix(w.text, "\n") && o["stream"] != nil && u.ends(ahead)
 			break
 		}
 	}
@@ -109,8 +110,19 @@ func (u *unwrapper) object(line string) (w wrapped, ok bool) {
 		w.at, _ = timeOf(at)
 	}
 	p, _ := o["PRIORITY"].(string)
-	w.severe = len(p) == 1 && p <= "3" // syslog(3): emerg, alert, crit, err
+	w.severe = len(p) == 1 && p <= "3" || severe(o["severity"]) // syslog(3): emerg, alert, crit, err
 	return w, true
+}
+
+// severe reports whether a level of Google Cloud is an error.
+func severe(level any) bool {
+	return level == "ERROR" || level == "CRITICAL" || level == "ALERT" || level == "EMERGENCY"
+}
+
+// ends reports whether lines of a container have their ends: then one without an end is a part of a line, as Docker
+// writes long ones. Collectors leave all ends out.
+func (u *unwrapper) ends(ahead []byte) bool {
+	return u.known["ends"] || bytes.Contains(ahead, []byte(`\n"`)) && u.learn("ends")
 }
 
 func isObject(line string) bool { return len(line) > 1 && line[0] == '{' && line[len(line)-1] == '}' }

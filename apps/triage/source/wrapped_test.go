@@ -87,6 +87,12 @@ var wrappings = []struct {
 		at := put(n).Format(time.RFC3339Nano)
 		return object1("log", line[:len(line)/2], "stream", "stderr", "time", at) + "\n" + object1("log", line[len(line)/2:]+"\n", "stream", "stderr", "time", at)
 	}},
+	{"Docker's fields without ends of lines", func(n int, line string) string {
+		return object1("log", line, "stream", "stderr", "time", put(n).Format(time.RFC3339Nano))
+	}},
+	{"Google Cloud", func(n int, line string) string {
+		return object1("textPayload", line, "severity", "INFO", "timestamp", put(n).Format(time.RFC3339Nano), "resource", map[string]any{"labels": map[string]any{"pod_name": "web-1"}})
+	}},
 	{"CRI", func(n int, line string) string {
 		return put(n).Format("2006-01-02T15:04:05.000000000Z07:00") + " stderr F " + line
 	}},
@@ -250,13 +256,22 @@ func TestWordsAreNoPrefixes(t *testing.T) {
 	}
 }
 
-// journald notes the rank of a message: one of an error is an event whatever its text.
-func TestRanksOfJournald(t *testing.T) {
-	line := func(rank, text string) string {
+// Collectors note the rank of a message: one of an error is an event whatever its text, but where the program says itself
+// that it is none.
+func TestRanksOfCollectors(t *testing.T) {
+	journald := func(rank, text string) string {
 		return object1("__REALTIME_TIMESTAMP", "1795400000000000", "_PID", "7", "PRIORITY", rank, "MESSAGE", text) + "\n"
 	}
-	got := logged(t, line("6", "started")+line("3", "disk is full")+line("4", "slow"))
-	if len(got) != 1 || got[0].Message != "disk is full" || got[0].Time.Year() != 2026 {
-		t.Errorf("%+v", got)
+	cloud := func(rank, text string) string {
+		return object1("timestamp", "2026-11-23T02:11:09Z", "severity", rank, "textPayload", text) + "\n"
+	}
+	for name, text := range map[string]string{
+		"journald":     journald("6", "started") + journald("3", "disk is full") + journald("4", "slow") + journald("3", "INFO fine"),
+		"Google Cloud": cloud("DEFAULT", "started") + cloud("ERROR", "disk is full") + cloud("WARNING", "slow") + cloud("ERROR", "INFO fine"),
+	} {
+		got := logged(t, text)
+		if len(got) != 1 || got[0].Message != "disk is full" || got[0].Time.Year() != 2026 {
+			t.Errorf("%s: %+v", name, got)
+		}
 	}
 }
