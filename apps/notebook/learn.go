@@ -155,7 +155,7 @@ func (p *learner) observe(c *scan.Candidate) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if it.ID = recordID(it.Kind, it.Text, it.Created, first.Session); p.l.byID(it.ID) != nil {
+	if it.ID = recordID(it.Kind, it.Text, it.Created, p.l.scope.Name+first.Session); p.l.byID(it.ID) != nil {
 		return nil, nil
 	}
 	r := &Record{Item: it, Detail: Detail{Session: first.Session, Message: first.Message, Offer: string(c.Kind)}}

@@ -203,8 +203,8 @@ func (r *Record) Packed() (memory.Item, error) {
 	return it, nil
 }
 
-// recordID returns an id: a hash, so that a record has the same id in every clone, and two branches never
-// give one id to two records.
+// recordID returns an id: a hash, so that a record has the same id on every branch, and two records never
+// have one.
 func recordID(kind memory.Kind, text string, at time.Time, session string) string {
 	parts := []string{string(kind), text, strconv.FormatInt(at.UnixMicro(), 10), session}
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))

@@ -232,7 +232,7 @@ func (s *sharer) fresh(line *sharedLine) {
 
 // ask makes an observation of a line, to review.
 func (s *sharer) ask(line *sharedLine) {
-	id := recordID(memory.KindObservation, line.Text, time.Time{}, line.ID)
+	id := recordID(memory.KindObservation, line.Text, time.Time{}, s.l.scope.Name+line.ID) // other checkouts ask, too
 	if s.l.byID(id) != nil {
 		return // asked already, whatever the answer
 	}

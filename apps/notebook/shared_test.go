@@ -281,3 +281,20 @@ func TestWhatIsPersonal(t *testing.T) {
 		t.Errorf("after it was taken back the file has %s", text)
 	}
 }
+
+// Two repositories with the same shared file, such as a fork beside what it was forked from, may have one store.
+func TestTwoRepositoriesShareALine(t *testing.T) {
+	d := newDesk(t)
+	for _, root := range []string{d.root, t.TempDir()} {
+		d.no(os.MkdirAll(filepath.Join(root, ".decant"), 0o755))
+		d.no(os.WriteFile(filepath.Join(root, ".decant", "shared.jsonl"),
+			[]byte(`{"id":"m:0123456789ab","kind":"rule","text":"Never push to main","created":"2026-02-01T00:00:00Z"}`+"\n"), 0o600))
+		b := d.open(root)
+		_, err := b.Init(t.Context())
+		d.no(err)
+		offered, err := b.Offered(t.Context())
+		if err != nil || len(offered) != 1 {
+			t.Errorf("%d lines wait for a yes in %s, %v", len(offered), root, err)
+		}
+	}
+}
