@@ -41,10 +41,10 @@ type agent struct {
 	history []anthropic.MessageParam
 }
 
-// newAgent returns an agent whose requests db manages. Its model is a stand-in that takes 20,000 tokens and
+// newAgent returns an agent whose requests db manages. Its model is a stand-in that takes 14,000 tokens and
 // refuses everything larger.
 func newAgent(db *embedded.DB) (a *agent, done func()) {
-	api := httptest.NewServer(sandbox.New(sandbox.Options{Window: 20_000}))
+	api := httptest.NewServer(sandbox.New(sandbox.Options{Window: 14_000}))
 	return &agent{client: anthropic.NewClient(
 		option.WithHTTPClient(db.Client()), option.WithBaseURL(api.URL), option.WithAPIKey("key"), option.WithMaxRetries(0),
 	)}, api.Close
@@ -68,10 +68,10 @@ func note(n int) string {
 	return fmt.Sprintf("Note %d: the key of box %d is k-%d. %s", n, n, n*7919, strings.Repeat("Take good care of it. ", 100))
 }
 
-// chat opens a database and fills it with the conversation of an agent that was told n notes: at about 20 of them
+// chat opens a database and fills it with the conversation of an agent that was told n notes: at about 25 of them
 // the window is full. Everything is stored when it returns.
 func chat(o embedded.Options, n int) (db *embedded.DB, a *agent, key store.Key, done func()) {
-	o.Engine.Window = 20_000
+	o.Engine.Window = 14_000
 	db, closeDB := open(o)
 	a, closeAPI := newAgent(db)
 	for i := range n {

@@ -59,7 +59,7 @@ func Example_apply() {
 // Undo takes the newest pour back: what it left out is sent again. The conversation is on hold afterwards, so
 // that it is not poured again at once.
 func Example_undo() {
-	db, _, key, done := chat(embedded.Options{}, 40)
+	db, _, key, done := chat(embedded.Options{}, 28)
 	defer done()
 	ctx := context.Background()
 	change, err := db.Engine().Undo(ctx, key)

@@ -33,7 +33,7 @@ func contains(c *decant.Conversation, text string) bool {
 
 // Everything that was ever said can be found, also what the model is no longer sent.
 func Example_search() {
-	db, _, _, done := chat(embedded.Options{}, 40)
+	db, _, _, done := chat(embedded.Options{}, 28)
 	defer done()
 	hits, err := db.Store().Search(context.Background(), store.Query{Text: `"k-39595"`})
 	if err != nil {
@@ -48,7 +48,7 @@ func Example_search() {
 
 // A checkpoint stands for messages that are no longer sent. Its handle leads to them, as they were.
 func Example_original() {
-	db, _, key, done := chat(embedded.Options{}, 40)
+	db, _, key, done := chat(embedded.Options{}, 28)
 	defer done()
 	ctx := context.Background()
 	o, err := db.Store().Resolve(ctx, key, "c:1")
@@ -68,7 +68,7 @@ func Example_original() {
 
 // The whole conversation leaves as the body of a request, so that any other program can go on with it.
 func Example_export() {
-	db, _, key, done := chat(embedded.Options{}, 40)
+	db, _, key, done := chat(embedded.Options{}, 28)
 	defer done()
 	t, err := archive.ReadTranscript(context.Background(), db.Store(), key, store.Newest)
 	if err != nil {
@@ -84,12 +84,12 @@ func Example_export() {
 	}
 	fmt.Println(doc.Format, len(doc.Conversation.Messages), "messages")
 	// Output:
-	// anthropic 80 messages
+	// anthropic 56 messages
 }
 
 // What each day has cost, with Decant and without.
 func Example_report() {
-	db, _, _, done := chat(embedded.Options{}, 40)
+	db, _, _, done := chat(embedded.Options{}, 28)
 	defer done()
 	days, err := db.Store().Spending(context.Background(), store.SpendQuery{}) // of the local user, since ever
 	if err != nil {
@@ -101,7 +101,7 @@ func Example_report() {
 		fmt.Println("some too large for the model without Decant:", t.Over.Calls > 0)
 	}
 	// Output:
-	// claude-sonnet-4-5 requests: 40
+	// claude-sonnet-4-5 requests: 28
 	// saved: true with known prices: true
 	// some too large for the model without Decant: false
 }

@@ -24,12 +24,12 @@ func Example_model() {
 	}
 	db, done := open(embedded.Options{
 		Account: &provider.Account{Client: client, Upstream: api.URL, Model: "claude-haiku-4-5"},
-		Engine:  engine.Options{Window: 40_000},
+		Engine:  engine.Options{Window: 14_000},
 	})
 	defer done()
 	agent, closeAPI := newAgent(db)
 	defer closeAPI()
-	for n := range 60 {
+	for n := range 30 {
 		if err := agent.say(note(n)); err != nil {
 			log.Fatal(err)
 		}

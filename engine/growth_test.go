@@ -118,7 +118,7 @@ func TestPoursGrowWithTheNumberOfThings(t *testing.T) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
-			testkit.Linear(t, testkit.Depth(256, 512), func(n int) func() {
+			testkit.Linear(t, testkit.Depth(96, 512), func(n int) func() {
 				body := bodyOf(append(c.messages(n), spoken("assistant", `"more"`), spoken("user", `"end"`))...)
 				const bytesPerToken = 5
 				e, turn := started(t, len(body)/bytesPerToken/3), 0

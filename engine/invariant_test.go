@@ -54,7 +54,7 @@ var modes = []mode{
 // plays runs generated histories with checks after each exchange.
 func plays(t *testing.T, checks ...func(*step)) {
 	t.Parallel()
-	for range testkit.Depth(3, 5) {
+	for range testkit.Depth(2, 5) {
 		rapid.Check(t, func(rt *rapid.T) {
 			w := newWorld(rt)
 			defer w.close()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/decantdev/decant/engine"
@@ -31,35 +32,37 @@ func (s *sluggish) Spending(ctx context.Context, q store.SpendQuery) ([]store.To
 // A batch whose answers are booked one by one (decant triage) stayed booked at the most that it might have cost where its
 // booking was still under way when it was settled, or where the store could not say in a second what it was booked at.
 func TestUnbookedBatch(t *testing.T) {
-	x := newTill(t)
-	x.start(&sluggish{x.db, 30 * time.Millisecond}, 10*time.Millisecond)
-	body := []byte(`{"model":"claude-sonnet-4-5","max_tokens":100,"messages":[{"role":"user","content":"why?"}]}`)
-	for i := range 5 {
-		b, err := x.engine.Batches().Prepare(t.Context(), &batch.Request{Dialect: index.Default, Items: []dialect.BatchItem{{ID: "a", Params: body}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		id := fmt.Sprint("batch", i)
-		gone, cancel := context.WithCancel(t.Context())
-		cancel() // the process is interrupted, and the provider has the batch
-		if err := b.BookNow(gone, id); err != nil {
-			t.Fatal(err)
-		}
-		if usd := x.booked(id); usd == 0 {
-			t.Errorf("%s: nothing is booked", id)
-		}
-		for range 2 { // a process that dies behind it does it again
-			if err := x.engine.Batches().Unbook(t.Context(), "", id); err != nil {
+	synctest.Test(t, func(t *testing.T) { // time passes only while nothing else happens
+		x := newTill(t)
+		x.start(&sluggish{x.db, 30 * time.Millisecond}, 10*time.Millisecond)
+		body := []byte(`{"model":"claude-sonnet-4-5","max_tokens":100,"messages":[{"role":"user","content":"why?"}]}`)
+		for i := range 5 {
+			b, err := x.engine.Batches().Prepare(t.Context(), &batch.Request{Dialect: index.Default, Items: []dialect.BatchItem{{ID: "a", Params: body}}})
+			if err != nil {
 				t.Fatal(err)
 			}
+			id := fmt.Sprint("batch", i)
+			gone, cancel := context.WithCancel(t.Context())
+			cancel() // the process is interrupted, and the provider has the batch
+			if err := b.BookNow(gone, id); err != nil {
+				t.Fatal(err)
+			}
+			if usd := x.booked(id); usd == 0 {
+				t.Errorf("%s: nothing is booked", id)
+			}
+			for range 2 { // a process that dies behind it does it again
+				if err := x.engine.Batches().Unbook(t.Context(), "", id); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if usd := x.booked(id); usd != 0 {
+				t.Errorf("%s: $%.6f stay booked", id, usd)
+			}
 		}
-		if usd := x.booked(id); usd != 0 {
-			t.Errorf("%s: $%.6f stay booked", id, usd)
+		if err := x.engine.Batches().Unbook(t.Context(), "", "another"); err != nil {
+			t.Errorf("one that is not booked: %v", err)
 		}
-	}
-	if err := x.engine.Batches().Unbook(t.Context(), "", "another"); err != nil {
-		t.Errorf("one that is not booked: %v", err)
-	}
+	})
 }
 
 // booked returns what a batch is booked at.

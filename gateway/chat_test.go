@@ -15,6 +15,7 @@ import (
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/testing/sandbox"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // chatWorld is a gateway in front of a sandbox that plays a local server with a window.
@@ -47,7 +48,7 @@ func TestChatSession(t *testing.T) {
 					Name: "Bash", Parameters: openai.FunctionParameters{"type": "object", "properties": map[string]any{"command": map[string]any{"type": "string"}}},
 				})},
 			}
-			for n := range 60 {
+			for n := range testkit.Depth(32, 60) {
 				if n == 5 {
 					p.Messages = append(p.Messages, openai.DeveloperMessage("From now on in French."))
 				}
@@ -70,8 +71,8 @@ func TestChatSession(t *testing.T) {
 				}
 			}
 			refused := len(s.Log.Refused())
-			if pours < 4 || refused > 1 {
-				t.Errorf("%d pours, the server has refused %d requests; want four pours and only the refusal that tells the window\n%.3000s", pours, refused, w.logged())
+			if pours < testkit.Depth(2, 4) || refused > 1 {
+				t.Errorf("%d pours, the server has refused %d requests; want more pours and only the refusal that tells the window\n%.3000s", pours, refused, w.logged())
 			}
 		})
 	}

@@ -12,7 +12,7 @@ import (
 
 func TestReasonsDoNotSayWhereTheUpstreamIs(t *testing.T) {
 	_, refused := http.Get("http://127.0.0.1:1/")
-	_, unknown := http.Get("http://inner.invalid/")
+	_, unknown := http.Get("http://inner..invalid/") // no server of names is asked for such a one
 	for _, err := range []error{refused, unknown, io.EOF, errors.New("10.0.0.7 is odd"), modelhttp.ErrDestination} {
 		if err == nil {
 			t.Fatal("no error")

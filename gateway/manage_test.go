@@ -83,10 +83,10 @@ func ask(t *testing.T, c anthropic.Client, p anthropic.MessageNewParams, stream 
 func TestOfficialClientWorksPastTheWindow(t *testing.T) {
 	for _, stream := range []bool{false, true} {
 		t.Run(fmt.Sprintf("Stream=%t", stream), func(t *testing.T) {
-			window := testkit.Depth(26_000, 40_000)
+			window := testkit.Depth(22_000, 40_000)
 			up := strict(sandbox.Options{Window: window, Model: &sandbox.Rules{Calls: 1000}})
 			w := newWorld(t, up, gateway.Options{}, engine.Options{Window: window, NoEarlyPours: true})
-			work(t, w.sdk(), stream, testkit.Depth(28, 40))
+			work(t, w.sdk(), stream, testkit.Depth(24, 40))
 			for _, e := range up.Log.Refused() {
 				t.Errorf("request %d refused: %s", e.Number, e.Error)
 			}
@@ -113,7 +113,7 @@ func TestTokensLeftOutAreOneFigure(t *testing.T) {
 	const window = 24_000
 	up := strict(sandbox.Options{Window: window, Model: &sandbox.Rules{Calls: 1000}})
 	w := newWorld(t, up, gateway.Options{}, engine.Options{Window: window})
-	work(t, w.sdk(), false, testkit.Depth(32, 50))
+	work(t, w.sdk(), false, testkit.Depth(26, 50))
 	_, metrics := get(t, w, "/metrics")
 	w.engine.Close()
 	cs, err := w.store.Conversations(t.Context(), store.Filter{})

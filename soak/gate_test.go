@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -53,8 +52,8 @@ func startGate(t *testing.T, dir, upstream string, race bool) *gate {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build decant: %v\n%s", err, out)
 	}
-	settings := fmt.Sprintf("anthropic_upstream: %s\nopenai_upstream: %s\nwindow: %d\nmetrics_listen: 127.0.0.1:%d\nkeys:\n- {tenant: alice, key: %s}\n- {tenant: bob, key: %s}\n",
-		upstream, upstream, window, freePort(t), alice.key, bob.key)
+	settings := fmt.Sprintf("anthropic_upstream: %s\nopenai_upstream: %s\nwindow: %d\nmetrics_listen: 127.0.0.1:0\nkeys:\n- {tenant: alice, key: %s}\n- {tenant: bob, key: %s}\n",
+		upstream, upstream, window, alice.key, bob.key)
 	if err := os.WriteFile(g.file("decant.yaml"), []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -66,16 +65,6 @@ func startGate(t *testing.T, dir, upstream string, race bool) *gate {
 		g.knows(who)
 	}
 	return g
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 func (g *gate) file(name string) string { return filepath.Join(g.dir, name) }

@@ -14,6 +14,7 @@ import (
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/testing/sandbox"
 	"github.com/decantdev/decant/testing/sandboxtest"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // The coordinator delegates, three delegates work at the same time from the state that it delegated with, and it goes on with what they
@@ -261,7 +262,8 @@ func TestTheLedgerSurvivesEveryPour(t *testing.T) {
 	members := []team.Member{{Name: "marco", Description: "works"}}
 	s := w.team(team.Options{Agent: o, Members: members}).Agent().Session("one")
 	pours := 0
-	for i := range 50 {
+	rounds := testkit.Depth(30, 50)
+	for i := range rounds {
 		say := fmt.Sprintf("Read file %d.", i)
 		if i%2 == 0 {
 			say = fmt.Sprintf("Delegate %d.", i)
@@ -277,13 +279,13 @@ func TestTheLedgerSurvivesEveryPour(t *testing.T) {
 			}
 		}
 	}
-	if pours < 2 {
+	if pours < testkit.Depth(1, 2) {
 		t.Fatalf("%d pours", pours)
 	}
 	ledger := team.Ledger(s.Messages())
 	there := w.team(team.Options{Agent: o, Members: members}) // as another process would have it
 	s2, err := there.Agent().Open(t.Context(), "one")
-	if err != nil || len(ledger) != 25 {
+	if err != nil || len(ledger) != rounds/2 {
 		t.Fatalf("%d delegations, error %v", len(ledger), err)
 	}
 	all, _, err := ran(t, s2.Run(t.Context(), "Recall "+ledger[0].ID+" 3000"))
@@ -295,7 +297,7 @@ func TestTheLedgerSurvivesEveryPour(t *testing.T) {
 		t.Errorf("an unknown delegation: %.200s, error %v", resultIn(all), err)
 	}
 	all, _, err = ran(t, s2.Run(t.Context(), "List them."))
-	if err != nil || strings.Count(resultIn(all), "answered") != 25 {
+	if err != nil || strings.Count(resultIn(all), "answered") != rounds/2 {
 		t.Errorf("the list: %.200s, error %v", resultIn(all), err)
 	}
 	w.legal()

@@ -89,16 +89,14 @@ func confine(argv []string) error {
 	if err := json.UnmarshalRead(os.NewFile(3, "plan"), &p); err != nil {
 		return err
 	}
-	if !p.Free {
-		if err := restrict(&p); err != nil {
-			return err
-		}
-		if err := filterSockets(p.Network); err != nil {
-			return fmt.Errorf("seccomp: %w", err)
-		}
-		if err := dropCapabilities(); err != nil {
-			return fmt.Errorf("capabilities: %w", err)
-		}
+	if err := restrict(&p); err != nil {
+		return err
+	}
+	if err := filterSockets(p.Network); err != nil {
+		return fmt.Errorf("seccomp: %w", err)
+	}
+	if err := dropCapabilities(); err != nil {
+		return fmt.Errorf("capabilities: %w", err)
 	}
 	return unix.Exec(argv[0], argv, os.Environ())
 }

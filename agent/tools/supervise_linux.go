@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"golang.org/x/sys/unix"
 )
 
@@ -43,14 +44,22 @@ func supervise(args []string) int {
 	}
 }
 
-// confined starts a command in a process that makes a plan hold for itself.
+// confined starts a command in a process that makes a plan hold for itself. What is only watched over needs no such process.
 func confined(args []string, from *bufio.Reader) (*exec.Cmd, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, err
 	}
-	plan, err := from.ReadBytes('\n')
+	order, err := from.ReadBytes('\n')
 	if err != nil {
 		return nil, err
+	}
+	var p plan
+	if err := json.Unmarshal(order, &p); err != nil {
+		return nil, err
+	}
+	if p.Free {
+		cmd := &exec.Cmd{Path: args[0], Args: args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+		return cmd, cmd.Start()
 	}
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -61,7 +70,7 @@ func confined(args []string, from *bufio.Reader) (*exec.Cmd, error) {
 	err = cmd.Start()
 	r.Close()
 	if err == nil {
-		_, err = w.Write(plan)
+		_, err = w.Write(order)
 	}
 	return cmd, err
 }

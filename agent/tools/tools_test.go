@@ -14,6 +14,7 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/tools"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // probe is what the test does in a command of its own; nil: nothing.
@@ -28,6 +29,7 @@ func TestMain(m *testing.M) {
 		probe()
 		syscall.Exit(0) // not by way of os, which with -cover would write a file where nothing can be written
 	}
+	testkit.Checks(20, 100)
 	done := coverChildren()
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) { done(); os.Exit(code) }))
 }

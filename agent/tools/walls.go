@@ -90,8 +90,10 @@ func (p *plan) outermost() (out []string) {
 	for i, h := range p.Hide {
 		covered := false
 		for k, other := range p.Hide {
-			shown := slices.ContainsFunc(p.shown(), func(w string) bool { return below(h, w) && below(w, other) })
-			covered = covered || k != i && below(h, other) && (h != other || k < i) && !shown
+			if k != i && below(h, other) && (h != other || k < i) {
+				shown := slices.ContainsFunc(p.shown(), func(w string) bool { return below(h, w) && below(w, other) })
+				covered = covered || !shown
+			}
 		}
 		if !covered {
 			out = append(out, h)
@@ -100,10 +102,10 @@ func (p *plan) outermost() (out []string) {
 	return out
 }
 
-// below reports whether a path is a folder or lies in it.
+// below reports whether a path is a folder or lies in it. Both are absolute and clean.
 func below(name, dir string) bool {
-	rel, err := filepath.Rel(dir, name)
-	return err == nil && filepath.IsLocal(rel)
+	rest, ok := strings.CutPrefix(name, dir)
+	return ok && (rest == "" || os.IsPathSeparator(rest[0]) || os.IsPathSeparator(dir[len(dir)-1]))
 }
 
 // A walls is what stands around commands: how they are started.

@@ -148,7 +148,7 @@ func askedForARecord(t *testing.T, place, named string, l *modelLog) string {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	e := writers[place](t, db, l, engine.Options{Preset: p, Window: 24_000, NoEarlyPours: true, Timeouts: sandboxtest.Patient})
+	e := writers[place](t, db, l, engine.Options{Preset: p, Window: 10_000, NoEarlyPours: true, Timeouts: sandboxtest.Patient})
 	defer e.Close()
 	model := "claude-opus-4-5"
 	if strings.HasPrefix(place, "chat ") {

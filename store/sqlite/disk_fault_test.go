@@ -138,7 +138,7 @@ func TestDisksThatFail(t *testing.T) {
 	data, kept := prepared(t)
 	for _, op := range operations {
 		t.Run(op.name, func(t *testing.T) {
-			step := testkit.Depth(41, 1)
+			step := testkit.Depth(97, 1)
 			for _, power := range []bool{false, true} {
 				points := 0
 				for n := 1 + rand.IntN(step); ; n += step {

@@ -13,6 +13,7 @@ import (
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/testing/storetest"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 func TestStore(t *testing.T) {
@@ -26,6 +27,7 @@ func TestEncryptedStore(t *testing.T) {
 
 // TestCoreAlone guards that the suite asks nothing of a store beyond the parts that it has.
 func TestCoreAlone(t *testing.T) {
+	testkit.NeedFull(t, "a store without the other parts passes the suite")
 	storetest.Run(t, func(t *testing.T) storetest.Open {
 		path := filepath.Join(t.TempDir(), "decant.db")
 		return func(t *testing.T) store.Core { return struct{ store.Core }{open(t, path)} }

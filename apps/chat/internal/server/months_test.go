@@ -71,7 +71,7 @@ func TestMonthsOfChat(t *testing.T) {
 }
 
 func months(t *testing.T, recall bool) {
-	share := testkit.Depth(4, 1) // of the window, and of what is said and read
+	share := testkit.Depth(8, 1) // of the window, and of what is said and read
 	var n atomic.Int32
 	mail := agent.Tool{Name: "mail", ReadOnly: true, Run: func(context.Context, *agent.Call) (agent.Result, error) {
 		i := n.Add(1)
@@ -83,7 +83,7 @@ func months(t *testing.T, recall bool) {
 	get[any](w, 201, httpCall{method: "POST", path: "/v1/agents", body: fmt.Sprintf(
 		`{"name":"secretary","model":"claude-sonnet-4-5","tools":["mail","save_memory","recall"],"config":{"context_window":%d}}`, 200_000/share)})
 	id := get[summary](w, 201, httpCall{method: "POST", path: "/v1/sessions", body: `{"agent":"secretary"}`}).ID
-	turns := testkit.Depth(16, 60)
+	turns := testkit.Depth(12, 60)
 	for turn := 1; turn <= turns; turn++ {
 		text := fmt.Sprintf("On day %d nothing much happened. ", turn)
 		switch turn {
