@@ -36,9 +36,18 @@ func Of(ctx context.Context, ms []decant.Message, text string) Result {
 // A Reader makes measures of messages that overlap, and looks at each line of them and of what they measure
 // once. The zero value is ready for use. It is not safe for concurrent use, nor are its measures.
 type Reader struct {
-	lines map[string][]atom
-	found []atom // on the line that is looked at
+	lines map[string][]atom // that have strings, and long ones
+	found []atom            // on the line that is looked at
 }
+
+// A line is one that has strings.
+type line struct {
+	text  string
+	atoms []atom
+}
+
+// longLine is how many bytes a line without strings has that is sooner looked up than read again.
+const longLine = 100
 
 // An atom is a string that a line has.
 type atom struct {
@@ -52,6 +61,9 @@ func (r *Reader) atoms(line string) []atom {
 	if !known {
 		r.found = r.found[:0]
 		ruler.Each(line, func(s string, k ruler.Kind) { r.found = append(r.found, atom{s, k}) })
+		if len(r.found) == 0 && len(line) < longLine {
+			return nil
+		}
 		out = slices.Clone(r.found)
 		if r.lines == nil {
 			r.lines = map[string][]atom{}
@@ -59,6 +71,16 @@ func (r *Reader) atoms(line string) []atom {
 		r.lines[line] = out
 	}
 	return out
+}
+
+// read appends the lines of a text that have strings to dst.
+func (r *Reader) read(dst []line, text string) []line {
+	for s := range strings.Lines(text) { // no string has a line end
+		if as := r.atoms(s); len(as) > 0 {
+			dst = append(dst, line{s, as})
+		}
+	}
+	return dst
 }
 
 // A Measure is what was found in messages, so that several texts can be measured by it. Texts that have lines
@@ -96,19 +118,22 @@ func (r *Reader) In(ctx context.Context, ms []decant.Message) *Measure {
 		reader: r, ctx: ctx, messages: len(ms), strings: map[string]*wanted{}, all: map[string]bool{}, names: map[string]bool{},
 		lines: map[string][]place{},
 	}
-	var texts []string
+	var all []line
 	for i := range ms {
 		for k := range ms[i].Blocks {
 			if ctx.Err() != nil {
 				return m
 			}
-			text := said(&ms[i].Blocks[k])
-			m.authored(i, &ms[i].Blocks[k], text)
-			texts = append(texts, text)
+			text, n := said(&ms[i].Blocks[k]), len(all)
+			all = r.read(all, text)
+			m.authored(i, &ms[i].Blocks[k], text, all[n:])
 		}
 	}
-	for _, text := range texts {
-		m.stood(text)
+	for i := range all {
+		if ctx.Err() != nil {
+			return m
+		}
+		m.stood(&all[i])
 	}
 	return m
 }
@@ -188,20 +213,25 @@ func said(b *decant.Block) string {
 	return b.Text()
 }
 
-// authored takes in the strings that the user or the model wrote in a block that says a text.
-func (m *Measure) authored(i int, b *decant.Block, text string) {
+// authored takes in the strings that the user or the model wrote in a block that says a text with some lines.
+func (m *Measure) authored(i int, b *decant.Block, text string, lines []line) {
 	switch {
 	case b.Kind == decant.KindUse:
 		m.names[b.Name] = true
 		ruler.Names(b.Text(), func(n string) { m.names[n] = true })
 	case b.Kind == decant.KindText && b.Author == decant.AuthorUser:
-		text = typed.Words("", text)
+		if len(lines) == 0 && !strings.Contains(text, "<") { // without an element nothing is put together anew
+			return
+		}
+		if words := typed.Words("", text); len(words) < len(text) {
+			lines = m.reader.read(nil, words)
+		}
 	case b.Kind == decant.KindText && b.Author == decant.AuthorModel:
 	default:
 		return
 	}
-	for line := range strings.Lines(text) { // no string has a line end
-		for _, a := range m.reader.atoms(line) {
+	for k := range lines {
+		for _, a := range lines[k].atoms {
 			w := m.strings[a.text]
 			if w == nil {
 				w = &wanted{kind: a.kind}
@@ -212,18 +242,13 @@ func (m *Measure) authored(i int, b *decant.Block, text string) {
 	}
 }
 
-// stood notes the places of the strings in a text of the messages.
-func (m *Measure) stood(text string) {
-	for line := range strings.Lines(text) {
-		if m.ctx.Err() != nil {
-			return
-		}
-		in := fact.IndexOf(line)
-		for _, a := range m.reader.atoms(line) {
-			m.all[a.text] = true
-			if w := m.strings[a.text]; w != nil && len(w.was) < ruler.Most {
-				w.was = append(w.was, ruler.ContextsAt(line, a.text, in.Places(a.text), ruler.Most-len(w.was))...)
-			}
+// stood notes the places of the strings on a line of the messages.
+func (m *Measure) stood(l *line) {
+	in := fact.IndexOf(l.text)
+	for _, a := range l.atoms {
+		m.all[a.text] = true
+		if w := m.strings[a.text]; w != nil && len(w.was) < ruler.Most {
+			w.was = append(w.was, ruler.ContextsAt(l.text, a.text, in.Places(a.text), ruler.Most-len(w.was))...)
 		}
 	}
 }
