@@ -1,6 +1,7 @@
 package fact
 
 import (
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -108,12 +109,26 @@ func setOf(words string) map[string]bool {
 // Order reports whether a line is a [Rule] that is addressed to whoever reads it: a sentence of it is one, and
 // tells nothing about the speaker or others.
 func Order(line string) bool {
-	for s := range strings.Lines(sentenceEnds.Replace(line)) {
-		if s = strings.TrimSpace(s); Rule(s) && !tells(s) && !social(s) {
+	for s := range sentences(line) {
+		if Rule(s) && !tells(s) && !social(s) {
 			return true
 		}
 	}
 	return false
+}
+
+// sentences yields the sentences of a line of prose, without the blanks around them.
+func sentences(line string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if strings.ContainsAny(line, ".!?。！？") {
+			line = sentenceEnds.Replace(line)
+		}
+		for s := range strings.Lines(line) {
+			if !yield(strings.TrimSpace(s)) {
+				return
+			}
+		}
+	}
 }
 
 // sentenceEnds puts each sentence of a line of prose on a line of its own.

@@ -43,8 +43,8 @@ func Standing(sentence string) bool {
 
 // Standings returns the sentences of a line that are standing orders, in its words.
 func Standings(line string) (out []string) {
-	for s := range strings.Lines(sentenceEnds.Replace(line)) {
-		if s = strings.TrimSpace(s); Standing(s) {
+	for s := range sentences(line) {
+		if Standing(s) {
 			out = append(out, s)
 		}
 	}
