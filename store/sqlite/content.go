@@ -125,18 +125,15 @@ func (c *content) enter(t *tx, first int64) error {
 
 // entered notes which of some rows have been entered: n of them, into packs from the first one on.
 func (c *content) entered(t *tx, r *hashRows, first int64, n int) error {
-	var row [1]driver.Value
-	for k, i := range r.at {
-		fresh := n == len(r.at)
-		if 0 < n && n < len(r.at) {
-			if err := t.first("SELECT pack FROM blobs WHERE tenant = ? AND hash = ?", []any{c.key.Tenant, r.hash(k)}, row[:]); err != nil {
-				return err
-			}
-			fresh = row[0].(int64) >= first
-		}
-		c.blobs[i].fresh = fresh
+	for _, i := range r.at {
+		c.blobs[i].fresh = n > 0
 	}
-	return nil
+	if n == 0 || n == len(r.at) {
+		return nil
+	}
+	var row [1]driver.Value
+	return t.each("SELECT key FROM json_each(?) CROSS JOIN blobs WHERE tenant = ? AND hash = substr(?, 1 + 16 * key, 16) AND pack < ?",
+		[]any{string(r.numbers), c.key.Tenant, r.hashes, first}, row[:], func() { c.blobs[r.at[row[0].(int64)]].fresh = false })
 }
 
 // mostRows is how many rows one statement inserts.
@@ -148,12 +145,6 @@ type hashRows struct {
 	at      []int
 	hashes  []byte // as they are stored, one after the other
 	numbers []byte // a JSON list, to be passed as text: bytes would be taken for another form
-}
-
-// hash returns the k-th hash.
-func (r *hashRows) hash(k int) []byte {
-	const size = len(decant.Hash{})
-	return r.hashes[k*size : (k+1)*size]
 }
 
 // inOrder calls do with rows of n hashes and their numbers, about in the order of an index of the hashes: rows at random
