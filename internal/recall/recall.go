@@ -89,6 +89,7 @@ type Measure struct {
 	reader   *Reader
 	ctx      context.Context
 	messages int
+	read     []line // of the messages, that have strings
 	strings  map[string]*wanted
 	all      map[string]bool    // strings that anybody wrote
 	names    map[string]bool    // of tools and their parameters, which are in every request anyway
@@ -115,27 +116,41 @@ type place struct {
 // In finds the strings of ms. When ctx is done it ends early, and so does what is measured by it then.
 func (r *Reader) In(ctx context.Context, ms []decant.Message) *Measure {
 	m := &Measure{
-		reader: r, ctx: ctx, messages: len(ms), strings: map[string]*wanted{}, all: map[string]bool{}, names: map[string]bool{},
-		lines: map[string][]place{},
+		reader: r, strings: map[string]*wanted{}, all: map[string]bool{}, names: map[string]bool{}, lines: map[string][]place{},
 	}
-	var all []line
-	for i := range ms {
+	m.Extend(ctx, ms)
+	return m
+}
+
+// Extend makes m the measure of ms, which begin with the messages that it has been the measure of.
+func (m *Measure) Extend(ctx context.Context, ms []decant.Message) {
+	before, known := m.messages, len(m.read)
+	m.ctx, m.messages, m.measured = ctx, len(ms), false
+	clear(m.lines)
+	fresh := map[string]*wanted{} // that nobody wrote before
+	for i := before; i < len(ms); i++ {
 		for k := range ms[i].Blocks {
 			if ctx.Err() != nil {
-				return m
+				return
 			}
-			text, n := said(&ms[i].Blocks[k]), len(all)
-			all = r.read(all, text)
-			m.authored(i, &ms[i].Blocks[k], text, all[n:])
+			text, n := m.said(&ms[i].Blocks[k]), len(m.read)
+			m.read = m.reader.read(m.read, text)
+			m.authored(i, &ms[i].Blocks[k], text, m.read[n:], fresh)
 		}
 	}
-	for i := range all {
+	for i := range m.read {
 		if ctx.Err() != nil {
-			return m
+			return
 		}
-		m.stood(&all[i])
+		if i < known {
+			m.read[i].stood(fresh)
+			continue
+		}
+		m.read[i].stood(m.strings)
+		for _, a := range m.read[i].atoms {
+			m.all[a.text] = true
+		}
 	}
-	return m
 }
 
 // HeldBy measures what text holds.
@@ -202,23 +217,27 @@ func (m *Measure) places(line string) (out []place) {
 	return out
 }
 
-// said returns what a block says: of a call the values of its arguments.
-func said(b *decant.Block) string {
+// said returns what a block says: of a call the values of its arguments, whose names are noted.
+func (m *Measure) said(b *decant.Block) string {
 	switch {
+	case b.Kind == decant.KindUse:
+		values, names := ruler.Arguments(b.Text())
+		m.names[b.Name] = true
+		for _, n := range names {
+			m.names[n] = true
+		}
+		return values
 	case b.Content == nil || b.Kind == decant.KindThinking || b.Kind == decant.KindOpaque:
 		return ""
-	case b.Kind == decant.KindUse:
-		return ruler.Values(b.Text())
 	}
 	return b.Text()
 }
 
-// authored takes in the strings that the user or the model wrote in a block that says a text with some lines.
-func (m *Measure) authored(i int, b *decant.Block, text string, lines []line) {
+// authored takes in the strings that the user or the model wrote in a block that says a text with some lines, and notes
+// those that nobody wrote before as fresh.
+func (m *Measure) authored(i int, b *decant.Block, text string, lines []line, fresh map[string]*wanted) {
 	switch {
-	case b.Kind == decant.KindUse:
-		m.names[b.Name] = true
-		ruler.Names(b.Text(), func(n string) { m.names[n] = true })
+	case b.Kind == decant.KindUse, b.Kind == decant.KindText && b.Author == decant.AuthorModel:
 	case b.Kind == decant.KindText && b.Author == decant.AuthorUser:
 		if len(lines) == 0 && !strings.Contains(text, "<") { // without an element nothing is put together anew
 			return
@@ -226,7 +245,6 @@ func (m *Measure) authored(i int, b *decant.Block, text string, lines []line) {
 		if words := typed.Words("", text); len(words) < len(text) {
 			lines = m.reader.read(nil, words)
 		}
-	case b.Kind == decant.KindText && b.Author == decant.AuthorModel:
 	default:
 		return
 	}
@@ -235,19 +253,21 @@ func (m *Measure) authored(i int, b *decant.Block, text string, lines []line) {
 			w := m.strings[a.text]
 			if w == nil {
 				w = &wanted{kind: a.kind}
-				m.strings[a.text] = w
+				m.strings[a.text], fresh[a.text] = w, w
 			}
 			w.kind, w.last = min(w.kind, a.kind), i
 		}
 	}
 }
 
-// stood notes the places of the strings on a line of the messages.
-func (m *Measure) stood(l *line) {
+// stood notes the places of strings on a line of the messages.
+func (l *line) stood(strings map[string]*wanted) {
+	if len(strings) == 0 {
+		return
+	}
 	in := fact.IndexOf(l.text)
 	for _, a := range l.atoms {
-		m.all[a.text] = true
-		if w := m.strings[a.text]; w != nil && len(w.was) < ruler.Most {
+		if w := strings[a.text]; w != nil && len(w.was) < ruler.Most {
 			w.was = append(w.was, ruler.ContextsAt(l.text, a.text, in.Places(a.text), ruler.Most-len(w.was))...)
 		}
 	}
