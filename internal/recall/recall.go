@@ -265,9 +265,12 @@ func (l *line) stood(strings map[string]*wanted) {
 	if len(strings) == 0 {
 		return
 	}
-	in := fact.IndexOf(l.text)
+	var in *fact.Index
 	for _, a := range l.atoms {
 		if w := strings[a.text]; w != nil && len(w.was) < ruler.Most {
+			if in == nil {
+				in = fact.IndexOf(l.text)
+			}
 			w.was = append(w.was, ruler.ContextsAt(l.text, a.text, in.Places(a.text), ruler.Most-len(w.was))...)
 		}
 	}
