@@ -1,10 +1,9 @@
 package decant
 
 import (
+	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -306,16 +305,21 @@ func (c *Conversation) Live() []Message {
 // author and call. It reads the whole text.
 func (c *Conversation) Hash() Hash {
 	h := sha256.New()
-	h.Write(c.Fixed.Version[:])
+	w := bufio.NewWriter(h)
+	w.Write(c.Fixed.Version[:])
 	for i := range c.Messages {
 		m := &c.Messages[i]
-		fmt.Fprintf(h, "\x00%s", m.Role)
+		w.WriteByte(0)
+		w.WriteString(string(m.Role))
 		for k := range m.Blocks {
 			b := &m.Blocks[k]
-			fmt.Fprintf(h, "\x01%s\x01%s\x01%s\x01", b.Kind, b.CallID, b.Name)
-			io.WriteString(h, b.Text())
+			for _, s := range [...]string{string(b.Kind), b.CallID, b.Name, b.Text()} {
+				w.WriteByte(1)
+				w.WriteString(s)
+			}
 		}
 	}
+	w.Flush() // a hash takes everything
 	return Hash(h.Sum(nil)[:16])
 }
 

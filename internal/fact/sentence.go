@@ -1,10 +1,13 @@
 package fact
 
 import (
+	"iter"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // maxSentence is the longest line in bytes that is taken for a fact as a whole.
@@ -36,18 +39,24 @@ func Sentence(author decant.Author, line string) (decant.FactKind, bool) {
 // is missed may be broken, and right only where most lines are rules: what a person says goes through [Standing].
 func Rule(line string) bool {
 	low := strings.ToLower(line)
-	for _, w := range rulePhrases {
-		if hasPhrase(low, w) {
-			return true
-		}
-	}
-	for _, w := range ruleParts {
-		if strings.Contains(low, w) {
-			return true
-		}
-	}
-	return forbids(low, "don't") || forbids(low, "dont") || forbids(low, "do not") || forbids(low, "don’t") ||
+	return mayRule(low) && (slices.ContainsFunc(rulePhrases, func(w string) bool { return hasPhrase(low, w) }) ||
+		slices.ContainsFunc(ruleParts, func(w string) bool { return strings.Contains(low, w) }) ||
+		slices.ContainsFunc(dont, func(w string) bool { return forbids(low, w) })) ||
 		slices.ContainsFunc(clauses(low), prescribes)
+}
+
+// dont are words of orders not to do something, see [forbids].
+var dont = []string{"don't", "dont", "do not", "don’t"}
+
+// mayRule reports, in one pass, whether a line in small letters has any of the phrases that make it a rule.
+var mayRule = lazyregexp.MayMatch(anyOf(rulePhrases), anyOf(ruleParts), anyOf(dont))
+
+func anyOf(phrases []string) *lazyregexp.Regexp {
+	quoted := make([]string, len(phrases))
+	for i, p := range phrases {
+		quoted[i] = regexp.QuoteMeta(p)
+	}
+	return lazyregexp.New(strings.Join(quoted, "|"))
 }
 
 // habits are verbs of orders that stay in force, where other verbs ask for one thing to be done.
@@ -100,12 +109,26 @@ func setOf(words string) map[string]bool {
 // Order reports whether a line is a [Rule] that is addressed to whoever reads it: a sentence of it is one, and
 // tells nothing about the speaker or others.
 func Order(line string) bool {
-	for s := range strings.Lines(sentenceEnds.Replace(line)) {
-		if s = strings.TrimSpace(s); Rule(s) && !tells(s) && !social(s) {
+	for s := range sentences(line) {
+		if Rule(s) && !tells(s) && !social(s) {
 			return true
 		}
 	}
 	return false
+}
+
+// sentences yields the sentences of a line of prose, without the blanks around them.
+func sentences(line string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if strings.ContainsAny(line, ".!?。！？") {
+			line = sentenceEnds.Replace(line)
+		}
+		for s := range strings.Lines(line) {
+			if !yield(strings.TrimSpace(s)) {
+				return
+			}
+		}
+	}
 }
 
 // sentenceEnds puts each sentence of a line of prose on a line of its own.

@@ -3,6 +3,7 @@ package fact
 import (
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/decantdev/decant/internal/lazyregexp"
@@ -14,14 +15,16 @@ import (
 // Japanese say so.
 func Standing(sentence string) bool {
 	s := strings.TrimLeft(strings.TrimSpace(sentence), "-*•>–—#\"“”„«'_ 0123456789.)(")
-	if n := utf8.RuneCountInString(s); n < 6 && s < "⺀" || n < 4 || len(s) > maxSentence || asking(s) {
+	if n := utf8.RuneCountInString(s); n < 6 && s < "⺀" || n < 4 || len(s) > maxSentence {
 		return false
 	}
-	low := strings.ToLower(strings.ReplaceAll(s, "’", "'"))
-	if east.MatchString(s) {
-		return easternOrder(s)
+	if eastern(s) {
+		return !asking(s) && easternOrder(s)
 	}
-	low = names.ReplaceAllString(low, "x")
+	low := unnamed(strings.ToLower(strings.ReplaceAll(s, "’", "'")))
+	if !mayOrder(low) || asking(s) {
+		return false
+	}
 	if whole := leads.ReplaceAllString(low, ""); wholes.MatchString(whole) && !moment.MatchString(whole) {
 		return true
 	}
@@ -40,8 +43,8 @@ func Standing(sentence string) bool {
 
 // Standings returns the sentences of a line that are standing orders, in its words.
 func Standings(line string) (out []string) {
-	for s := range strings.Lines(sentenceEnds.Replace(line)) {
-		if s = strings.TrimSpace(s); Standing(s) {
+	for s := range sentences(line) {
+		if Standing(s) {
 			out = append(out, s)
 		}
 	}
@@ -63,9 +66,6 @@ var (
 	clauseEnds = lazyregexp.New(`[:;]\s|,\s|\s[–—-]+\s|[.!]\s|\.{3}|\s(?:and|but|so|und|aber|et|mais|y|pero|e|mas)\s`)
 	// leads are words before an order that do not change it.
 	leads = lazyregexp.New(`^(?:(?:(?:and|but|also|so|then|like|wait|ok|okay|(?:can|could|would|will) you|(?:note|remember|keep in mind|bear in mind) that|yes|yeah|oh|please|note|important|rule|remember|btw|again|in general|generally|as a rule|as always|overall|und|aber|auch|bitte|wichtig|regel|achtung|merke?|et|mais|aussi|s'il te plaît|s'il vous plaît|important|y|pero|también|por favor|importante|e|mas|também|regla|règle|regra)\b[,:!]?)\s+)+`)
-
-	// names are words that are no words of a language: paths, identifiers, versions.
-	names = lazyregexp.New(`[\pL\d./@-]*[\d_/@][\pL\d_./@-]*[\pL\d_]|\x60[^\x60]{1,60}\x60`)
 
 	// wholes are orders of which only the sentence as a whole shows that they stay in force.
 	wholes = lazyregexp.New(`^(?:use|write|call|take|put|prefer) [^,]{1,60}, (?:not|never) |^(?:verwendet?|nutzt?|benutzt?|nimm) .{1,60} (?:statt|anstatt|anstelle) |^(?:utilise[rz]?|usa|use|utiliza|emploie) .{1,60} (?:au lieu d|en lugar de|en vez de|em vez de)|` +
@@ -142,6 +142,90 @@ func asking(s string) bool {
 		strings.HasSuffix(s, "吗") || strings.HasSuffix(s, "呢") || strings.HasSuffix(s, "か") || strings.HasSuffix(s, "か。")
 }
 
+// mayOrder reports whether a sentence in small letters has a word without which it is no standing order. Most have none,
+// and are told apart in one pass.
+var mayOrder = lazyregexp.MayMatch(wholes, everFirst, forbidding, banned, styles, lastOnly, ever, duty)
+
+// eastern reports whether two characters of Chinese or Japanese stand beside each other in s.
+func eastern(s string) bool {
+	before := false
+	for _, r := range s {
+		is := r >= utf8.RuneSelf && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+		if is && before {
+			return true
+		}
+		before = is
+	}
+	return false
+}
+
+// unnamed puts an "x" for each word of s that is no word of a language, such as a path, an identifier or a version, and for
+// code between backquotes.
+func unnamed(s string) string {
+	var b strings.Builder
+	done := 0
+	for i := 0; i < len(s); {
+		end, named := i, false
+		if s[i] == '`' {
+			end, named = quoted(s, i)
+		} else {
+			end, named = nameEnd(s, i)
+		}
+		if named {
+			b.WriteString(s[done:i])
+			b.WriteByte('x')
+			done = end
+		}
+		i = max(end, i+1)
+	}
+	if done == 0 {
+		return s
+	}
+	return b.String() + s[done:]
+}
+
+// mostQuoted is how many characters between backquotes are a name.
+const mostQuoted = 60
+
+// quoted returns the end of the code between backquotes that begins at i, and whether there is any.
+func quoted(s string, i int) (end int, named bool) {
+	n := 0
+	for k, r := range s[i+1:] {
+		if r == '`' && n > 0 {
+			return i + 1 + k + 1, true
+		}
+		if n++; r == '`' || n > mostQuoted {
+			break
+		}
+	}
+	return i, false
+}
+
+// nameEnd returns the end of the name that begins at i, if one does, and otherwise that of the letters, digits and joints
+// there. A name has a digit or a joint, "_", "/" or "@", before its last letter or digit.
+func nameEnd(s string, i int) (end int, named bool) {
+	first, last := -1, -1 // of what makes it one; behind its last letter or digit
+	for end = i; end < len(s); {
+		r, n := utf8.DecodeRuneInString(s[end:])
+		whole := unicode.IsLetter(r) || unicode.IsDigit(r) && r < utf8.RuneSelf || r == '_'
+		if !whole && r != '.' && r != '/' && r != '@' && r != '-' {
+			break
+		}
+		if first < 0 && r < utf8.RuneSelf && (r == '_' || r == '/' || r == '@' || r >= '0' && r <= '9') {
+			first = end
+		}
+		if whole {
+			last = end
+		}
+		end += n
+	}
+	if first < 0 || first >= last {
+		return end, false
+	}
+	_, n := utf8.DecodeRuneInString(s[last:])
+	return last + n, true
+}
+
 // westernOrder reports whether a clause in small letters is a standing order.
 func westernOrder(c string) bool {
 	if c == "" || moment.MatchString(c) {
@@ -173,7 +257,6 @@ func westernOrder(c string) bool {
 }
 
 var (
-	east = lazyregexp.New(`[\p{Han}\p{Hiragana}\p{Katakana}]{2}`)
 	kana = lazyregexp.New(`[\p{Hiragana}\p{Katakana}]`)
 
 	japanese = lazyregexp.New(`(?:必ず|絶対に|決して|常に|いつも|毎回|今後|これから(?:は|も|の)|以後|一切|原則|(?:だけ|のみ)(?:を|に|で)?(?:使|し|書|返|変)|ないで(?:ください|下さい)|しないこと|ないこと|してはいけ|てはならない|禁止|厳禁|不可とする|ないように(?:して|する|お願い))`)

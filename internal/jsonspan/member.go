@@ -24,5 +24,18 @@ func MemberText(src []byte, name string) string {
 	if len(v) == 0 || v[0] != '"' {
 		return ""
 	}
+	if s, ok := common[string(v)]; ok {
+		return s
+	}
 	return Unquote(v)
+}
+
+// common are texts of which each request has many, with their quotes: they are not copied each time.
+var common = map[string]string{}
+
+func init() {
+	for _, s := range [...]string{"user", "assistant", "system", "developer", "tool", "text", "tool_use", "tool_result", "thinking", "image", "document",
+		"message", "input_text", "output_text", "function_call", "function_call_output", "reasoning", "ephemeral", "auto"} {
+		common[`"`+s+`"`] = s
+	}
 }

@@ -76,6 +76,7 @@ type Sample struct {
 	words   int               // in small letters
 	hits    [len(smallWords)]int
 	seen    [len(smallWords)]map[string]bool // the different small words among them
+	line    []string                         // words of the line that is read
 }
 
 // Add counts a text. What stands between fences or backquotes is code.
@@ -87,14 +88,14 @@ func (s *Sample) Add(text string) {
 			continue
 		}
 		if !fenced {
-			s.line(line)
+			s.read(line)
 		}
 	}
 }
 
-// line counts a line. One with more addresses, code and figures than words says nothing of small words.
-func (s *Sample) line(line string) {
-	var words []string
+// read counts a line. One with more addresses, code and figures than words says nothing of small words.
+func (s *Sample) read(line string) {
+	words := s.line[:0]
 	other, start, quoted := 0, -1, false
 	end := func(at int) {
 		if start < 0 {
@@ -115,7 +116,7 @@ func (s *Sample) line(line string) {
 			end(i)
 			quoted = !quoted
 		case quoted:
-		case r > ' ' && r < 0x80 || unicode.In(r, unicode.Latin):
+		case r > ' ' && r < 0x80 || r >= 0x80 && unicode.In(r, unicode.Latin):
 			if start < 0 {
 				start = i
 			}
@@ -125,6 +126,7 @@ func (s *Sample) line(line string) {
 		}
 	}
 	end(len(line))
+	s.line = words
 	for _, w := range words {
 		s.latin += len(w)
 	}

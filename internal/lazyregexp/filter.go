@@ -33,17 +33,11 @@ func filterOf(text string) *filter {
 	f := &filter{}
 	n := f.needs(re)
 	words := n.some
-	if begins(re) && useful(n.head) && (shortest(n.head) >= 2 || !useful(words)) {
+	if begins(re) && useful(n.head) && shortest(n.head) >= min(2, shortest(words)) {
 		words, f.start = n.head, true
 	}
 	if !useful(words) {
 		return nil
-	}
-	if f.fold {
-		words = slices.Clone(words)
-		for i, w := range words {
-			words[i] = lower(w)
-		}
 	}
 	f.fill(words)
 	return f
@@ -59,6 +53,12 @@ func begins(re *syntax.Regexp) bool {
 
 // fill puts the words into their buckets.
 func (f *filter) fill(words []string) {
+	if f.fold {
+		words = slices.Clone(words)
+		for i, w := range words {
+			words[i] = lower(w)
+		}
+	}
 	f.width = min(shortest(words), window)
 	size := 16
 	for size < 4*len(words) {

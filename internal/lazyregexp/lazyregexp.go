@@ -5,6 +5,8 @@ package lazyregexp
 import (
 	"os"
 	"regexp"
+	"regexp/syntax"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -12,6 +14,7 @@ import (
 // A Regexp is a regular expression. It is safe for concurrent use. Its methods are those of [regexp.Regexp]. A text that has
 // none of the words of which each match needs one is told apart without it.
 type Regexp struct {
+	text     string
 	compiled func() *regexp.Regexp
 	needed   func() *filter
 }
@@ -24,6 +27,7 @@ var inTest = len(os.Args) > 0 && strings.HasSuffix(strings.TrimSuffix(os.Args[0]
 // found by whatever test there is.
 func New(text string) *Regexp {
 	r := &Regexp{
+		text,
 		sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) }),
 		sync.OnceValue(func() *filter { return filterOf(text) }),
 	}
@@ -36,8 +40,32 @@ func New(text string) *Regexp {
 // may reports whether the expression may match a text.
 func (r *Regexp) may(s string) bool { return r.needed().passes(s) }
 
+// MayMatch returns what reports, in one pass over a text, whether one of several expressions may match there: where it
+// reports false, none of them does.
+func MayMatch(rs ...*Regexp) func(s string) bool {
+	all := sync.OnceValue(func() *filter {
+		f := &filter{}
+		var words []string
+		for _, r := range rs {
+			re, err := syntax.Parse(r.text, syntax.Perl)
+			if err != nil {
+				return nil
+			}
+			some := f.needs(re).some
+			if !useful(some) {
+				return nil
+			}
+			words = append(words, some...)
+		}
+		slices.Sort(words)
+		f.fill(slices.Compact(words))
+		return f
+	})
+	return func(s string) bool { return all().passes(s) }
+}
+
 // String returns the text that it was made of.
-func (r *Regexp) String() string { return r.compiled().String() }
+func (r *Regexp) String() string { return r.text }
 
 // SubexpNames is [regexp.Regexp.SubexpNames].
 func (r *Regexp) SubexpNames() []string { return r.compiled().SubexpNames() }

@@ -36,9 +36,18 @@ func Of(ctx context.Context, ms []decant.Message, text string) Result {
 // A Reader makes measures of messages that overlap, and looks at each line of them and of what they measure
 // once. The zero value is ready for use. It is not safe for concurrent use, nor are its measures.
 type Reader struct {
-	lines map[string][]atom
-	found []atom // on the line that is looked at
+	lines map[string][]atom // that have strings, and long ones
+	found []atom            // on the line that is looked at
 }
+
+// A line is one that has strings.
+type line struct {
+	text  string
+	atoms []atom
+}
+
+// longLine is how many bytes a line without strings has that is sooner looked up than read again.
+const longLine = 100
 
 // An atom is a string that a line has.
 type atom struct {
@@ -52,6 +61,9 @@ func (r *Reader) atoms(line string) []atom {
 	if !known {
 		r.found = r.found[:0]
 		ruler.Each(line, func(s string, k ruler.Kind) { r.found = append(r.found, atom{s, k}) })
+		if len(r.found) == 0 && len(line) < longLine {
+			return nil
+		}
 		out = slices.Clone(r.found)
 		if r.lines == nil {
 			r.lines = map[string][]atom{}
@@ -61,12 +73,23 @@ func (r *Reader) atoms(line string) []atom {
 	return out
 }
 
+// read appends the lines of a text that have strings to dst.
+func (r *Reader) read(dst []line, text string) []line {
+	for s := range strings.Lines(text) { // no string has a line end
+		if as := r.atoms(s); len(as) > 0 {
+			dst = append(dst, line{s, as})
+		}
+	}
+	return dst
+}
+
 // A Measure is what was found in messages, so that several texts can be measured by it. Texts that have lines
 // in common are measured faster than the first.
 type Measure struct {
 	reader   *Reader
 	ctx      context.Context
 	messages int
+	read     []line // of the messages, that have strings
 	strings  map[string]*wanted
 	all      map[string]bool    // strings that anybody wrote
 	names    map[string]bool    // of tools and their parameters, which are in every request anyway
@@ -93,24 +116,41 @@ type place struct {
 // In finds the strings of ms. When ctx is done it ends early, and so does what is measured by it then.
 func (r *Reader) In(ctx context.Context, ms []decant.Message) *Measure {
 	m := &Measure{
-		reader: r, ctx: ctx, messages: len(ms), strings: map[string]*wanted{}, all: map[string]bool{}, names: map[string]bool{},
-		lines: map[string][]place{},
+		reader: r, strings: map[string]*wanted{}, all: map[string]bool{}, names: map[string]bool{}, lines: map[string][]place{},
 	}
-	var texts []string
-	for i := range ms {
+	m.Extend(ctx, ms)
+	return m
+}
+
+// Extend makes m the measure of ms, which begin with the messages that it has been the measure of.
+func (m *Measure) Extend(ctx context.Context, ms []decant.Message) {
+	before, known := m.messages, len(m.read)
+	m.ctx, m.messages, m.measured = ctx, len(ms), false
+	clear(m.lines)
+	fresh := map[string]*wanted{} // that nobody wrote before
+	for i := before; i < len(ms); i++ {
 		for k := range ms[i].Blocks {
 			if ctx.Err() != nil {
-				return m
+				return
 			}
-			text := said(&ms[i].Blocks[k])
-			m.authored(i, &ms[i].Blocks[k], text)
-			texts = append(texts, text)
+			text, n := m.said(&ms[i].Blocks[k]), len(m.read)
+			m.read = m.reader.read(m.read, text)
+			m.authored(i, &ms[i].Blocks[k], text, m.read[n:], fresh)
 		}
 	}
-	for _, text := range texts {
-		m.stood(text)
+	for i := range m.read {
+		if ctx.Err() != nil {
+			return
+		}
+		if i < known {
+			m.read[i].stood(fresh)
+			continue
+		}
+		m.read[i].stood(m.strings)
+		for _, a := range m.read[i].atoms {
+			m.all[a.text] = true
+		}
 	}
-	return m
 }
 
 // HeldBy measures what text holds.
@@ -177,53 +217,61 @@ func (m *Measure) places(line string) (out []place) {
 	return out
 }
 
-// said returns what a block says: of a call the values of its arguments.
-func said(b *decant.Block) string {
+// said returns what a block says: of a call the values of its arguments, whose names are noted.
+func (m *Measure) said(b *decant.Block) string {
 	switch {
+	case b.Kind == decant.KindUse:
+		values, names := ruler.Arguments(b.Text())
+		m.names[b.Name] = true
+		for _, n := range names {
+			m.names[n] = true
+		}
+		return values
 	case b.Content == nil || b.Kind == decant.KindThinking || b.Kind == decant.KindOpaque:
 		return ""
-	case b.Kind == decant.KindUse:
-		return ruler.Values(b.Text())
 	}
 	return b.Text()
 }
 
-// authored takes in the strings that the user or the model wrote in a block that says a text.
-func (m *Measure) authored(i int, b *decant.Block, text string) {
+// authored takes in the strings that the user or the model wrote in a block that says a text with some lines, and notes
+// those that nobody wrote before as fresh.
+func (m *Measure) authored(i int, b *decant.Block, text string, lines []line, fresh map[string]*wanted) {
 	switch {
-	case b.Kind == decant.KindUse:
-		m.names[b.Name] = true
-		ruler.Names(b.Text(), func(n string) { m.names[n] = true })
+	case b.Kind == decant.KindUse, b.Kind == decant.KindText && b.Author == decant.AuthorModel:
 	case b.Kind == decant.KindText && b.Author == decant.AuthorUser:
-		text = typed.Words("", text)
-	case b.Kind == decant.KindText && b.Author == decant.AuthorModel:
+		if len(lines) == 0 && !strings.Contains(text, "<") { // without an element nothing is put together anew
+			return
+		}
+		if words := typed.Words("", text); len(words) < len(text) {
+			lines = m.reader.read(nil, words)
+		}
 	default:
 		return
 	}
-	for line := range strings.Lines(text) { // no string has a line end
-		for _, a := range m.reader.atoms(line) {
+	for k := range lines {
+		for _, a := range lines[k].atoms {
 			w := m.strings[a.text]
 			if w == nil {
 				w = &wanted{kind: a.kind}
-				m.strings[a.text] = w
+				m.strings[a.text], fresh[a.text] = w, w
 			}
 			w.kind, w.last = min(w.kind, a.kind), i
 		}
 	}
 }
 
-// stood notes the places of the strings in a text of the messages.
-func (m *Measure) stood(text string) {
-	for line := range strings.Lines(text) {
-		if m.ctx.Err() != nil {
-			return
-		}
-		in := fact.IndexOf(line)
-		for _, a := range m.reader.atoms(line) {
-			m.all[a.text] = true
-			if w := m.strings[a.text]; w != nil && len(w.was) < ruler.Most {
-				w.was = append(w.was, ruler.ContextsAt(line, a.text, in.Places(a.text), ruler.Most-len(w.was))...)
+// stood notes the places of strings on a line of the messages.
+func (l *line) stood(strings map[string]*wanted) {
+	if len(strings) == 0 {
+		return
+	}
+	var in *fact.Index
+	for _, a := range l.atoms {
+		if w := strings[a.text]; w != nil && len(w.was) < ruler.Most {
+			if in == nil {
+				in = fact.IndexOf(l.text)
 			}
+			w.was = append(w.was, ruler.ContextsAt(l.text, a.text, in.Places(a.text), ruler.Most-len(w.was))...)
 		}
 	}
 }

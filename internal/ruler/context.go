@@ -53,7 +53,8 @@ func around(text string, start, end int) Context {
 	left := text[back(text, start):start]
 	left = left[strings.LastIndexByte(left, '\n')+1:]
 	right, _, _ := strings.Cut(text[end:ahead(text, end)], "\n")
-	return plain(plain(nil, left), right)
+	var words [2 * aside / 5]uint64 // as many as fit there
+	return append(Context(nil), plain(plain(words[:0], left), right)...)
 }
 
 // back returns where the characters before i begin that count.

@@ -10,28 +10,31 @@ import (
 // Values returns the decoded strings and numbers in the arguments of a call, one on a line, without the
 // names of the parameters: those are in every request anyway. Arguments that are no JSON are text.
 func Values(arguments string) string {
-	var out []string
-	err := walk(arguments, nil, func(v string) { out = append(out, v) })
-	if err != nil {
-		return arguments
-	}
-	return strings.Join(out, "\n")
+	values, _ := Arguments(arguments)
+	return values
 }
 
 // Names calls yield with the name of every parameter in the arguments of a call, inner ones included.
 // Arguments that are no JSON have none.
 func Names(arguments string, yield func(name string)) {
-	var names []string
-	if err := walk(arguments, func(n string) { names = append(names, n) }, nil); err != nil {
-		return
-	}
+	_, names := Arguments(arguments)
 	for _, n := range names {
 		yield(n)
 	}
 }
 
+// Arguments returns what [Values] and [Names] find, for who needs both.
+func Arguments(arguments string) (values string, names []string) {
+	var said []string
+	err := walk(arguments, func(n string) { names = append(names, n) }, func(v string) { said = append(said, v) })
+	if err != nil {
+		return arguments, nil
+	}
+	return strings.Join(said, "\n"), names
+}
+
 // walk reads one JSON text and calls name with every member's name and value with every string and
-// number, in order. Either may be nil.
+// number, in order.
 func walk(text string, name, value func(string)) error {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -60,9 +63,9 @@ func element(d *json.Decoder, name, value func(string), depth int) error {
 	case json.Delim:
 		return members(d, t == '{', name, value, depth-1)
 	case string:
-		call(value, t)
+		value(t)
 	case json.Number:
-		call(value, t.String())
+		value(t.String())
 	}
 	return nil
 }
@@ -78,7 +81,7 @@ func members(d *json.Decoder, object bool, name, value func(string), depth int) 
 			if err != nil {
 				return err
 			}
-			call(name, t.(string))
+			name(t.(string))
 		}
 		if err := element(d, name, value, depth); err != nil {
 			return err
@@ -86,10 +89,4 @@ func members(d *json.Decoder, object bool, name, value func(string), depth int) 
 	}
 	_, err := d.Token()
 	return err
-}
-
-func call(f func(string), s string) {
-	if f != nil {
-		f(s)
-	}
 }

@@ -111,7 +111,14 @@ func savedPath(text string) string {
 	if !holds(text, "aved", "ritten", "tored", "ersisted", "vailable", "utput", "pilled", "umped", "ranscript", "See ") {
 		return ""
 	}
-	m := saved.FindStringSubmatch(text)
+	var m []string
+	for line := range strings.Lines(text) { // the expression has all of it on one
+		if strings.ContainsAny(line, `/\\`) {
+			if m = saved.FindStringSubmatch(line); m != nil {
+				break
+			}
+		}
+	}
 	if m == nil {
 		return ""
 	}

@@ -33,7 +33,7 @@ type shellLexer struct {
 
 // splitShell returns the simple commands of src in order.
 func splitShell(src string) []simple {
-	l := shellLexer{src: src}
+	l := shellLexer{src: src, word: make([]byte, 0, 64)}
 	for l.pos < len(l.src) {
 		l.step()
 	}
@@ -211,6 +211,9 @@ func (l *shellLexer) endWord() {
 	w := string(l.word)
 	switch l.target {
 	case 0:
+		if l.cur.words == nil {
+			l.cur.words = make([]string, 0, 8)
+		}
 		l.cur.words = append(l.cur.words, w)
 	case '>', '+':
 		if w != "/dev/null" {

@@ -28,6 +28,7 @@ func Words(agent, text string) string {
 	if agent == ClaudeCode || !known(agent) {
 		words = commands(words)
 	}
+	marked := strings.ContainsAny(words, "<#[")
 	for i := range clientText {
 		r := &clientText[i]
 		if r.agent != "" && r.agent != agent && known(agent) {
@@ -36,7 +37,9 @@ func Words(agent, text string) string {
 		if r.whole(words) {
 			return ""
 		}
-		words = r.strip(words)
+		if marked {
+			words = r.strip(words)
+		}
 	}
 	if len(words) == len(strings.TrimSpace(text)) {
 		return text
@@ -215,9 +218,6 @@ func (r *clientRule) whole(text string) bool {
 
 // strip returns text without the program's parts and without the wrappers around the user's.
 func (r *clientRule) strip(text string) string {
-	if !strings.ContainsAny(text, "<#[") {
-		return text
-	}
 	for _, p := range r.parts {
 		text = cut(text, p[0], p[1], false)
 	}

@@ -304,8 +304,9 @@ func (c *commit) append(t *tx) error {
 // link makes the entries known to Match.
 func (c *commit) link(t *tx, first int) error {
 	session := t.short(c.head.session)
-	return t.inOrder(c.Tenant, len(c.Entries), func(i int) *decant.Hash { return &c.Entries[i].Chain }, func(i int, chain []byte) error {
-		return t.exec("INSERT INTO chains (tenant, session, chain, conversation, position) VALUES (?, ?, ?, ?, ?)", c.Tenant, session, chain, c.ID, first+i)
+	return t.inOrder(c.Tenant, len(c.Entries), func(i int) (*decant.Hash, int64) { return &c.Entries[i].Chain, int64(first + i) }, func(r *hashRows) error {
+		return t.exec("INSERT INTO chains (tenant, session, chain, conversation, position) SELECT ?, ?, substr(?, 1 + 16 * key, 16), ?, value FROM json_each(?)",
+			c.Tenant, session, r.hashes, c.ID, string(r.numbers))
 	})
 }
 

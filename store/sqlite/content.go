@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
@@ -102,8 +103,8 @@ func (c *content) store(t *tx, k store.Key) error {
 }
 
 // enter enters the blobs that the store does not have, each with its pack; the first pack is given.
-func (c *content) enter(t *tx, pack int64) error {
-	size := 0
+func (c *content) enter(t *tx, first int64) error {
+	pack, size := first, 0
 	for i := range c.blobs {
 		b := &c.blobs[i]
 		if b.pack = pack; size+len(b.data) < packSize {
@@ -112,16 +113,43 @@ func (c *content) enter(t *tx, pack int64) error {
 			pack, size = pack+1, 0
 		}
 	}
-	return t.inOrder(c.key.Tenant, len(c.blobs), func(i int) *decant.Hash { return &c.blobs[i].hash }, func(i int, stored []byte) error {
-		n, err := t.change("INSERT INTO blobs (tenant, hash, pack) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", c.key.Tenant, stored, c.blobs[i].pack)
-		c.blobs[i].fresh = n > 0
-		return err
+	return t.inOrder(c.key.Tenant, len(c.blobs), func(i int) (*decant.Hash, int64) { return &c.blobs[i].hash, c.blobs[i].pack }, func(r *hashRows) error {
+		n, err := t.change("INSERT INTO blobs (tenant, hash, pack) SELECT ?, substr(?, 1 + 16 * key, 16), value FROM json_each(?) WHERE true ON CONFLICT DO NOTHING",
+			c.key.Tenant, r.hashes, string(r.numbers))
+		if err != nil {
+			return err
+		}
+		return c.entered(t, r, first, int(n))
 	})
 }
 
-// inOrder calls do with the index of each of n hashes, and the hash as it is stored, about in the order of an index of them:
-// rows at random places are what a commit costs most.
-func (t *tx) inOrder(tenant string, n int, hash func(int) *decant.Hash, do func(int, []byte) error) error {
+// entered notes which of some rows have been entered: n of them, into packs from the first one on.
+func (c *content) entered(t *tx, r *hashRows, first int64, n int) error {
+	for _, i := range r.at {
+		c.blobs[i].fresh = n > 0
+	}
+	if n == 0 || n == len(r.at) {
+		return nil
+	}
+	var row [1]driver.Value
+	return t.each("SELECT key FROM json_each(?) CROSS JOIN blobs WHERE tenant = ? AND hash = substr(?, 1 + 16 * key, 16) AND pack < ?",
+		[]any{string(r.numbers), c.key.Tenant, r.hashes, first}, row[:], func() { c.blobs[r.at[row[0].(int64)]].fresh = false })
+}
+
+// mostRows is how many rows one statement inserts.
+const mostRows = 512
+
+// hashRows are rows of a hash and a number each, for one statement: those of the hashes with the indices at. Their buffers serve
+// one statement after the other.
+type hashRows struct {
+	at      []int
+	hashes  []byte // as they are stored, one after the other
+	numbers []byte // a JSON list, to be passed as text: bytes would be taken for another form
+}
+
+// inOrder calls do with rows of n hashes and their numbers, about in the order of an index of the hashes: rows at random
+// places are what a commit costs most.
+func (t *tx) inOrder(tenant string, n int, row func(int) (*decant.Hash, int64), do func(*hashRows) error) error {
 	type place struct {
 		begins uint64
 		at     int
@@ -130,14 +158,23 @@ func (t *tx) inOrder(tenant string, n int, hash func(int) *decant.Hash, do func(
 	places := make([]place, n)
 	for i := range places {
 		p := &places[i]
-		if p.at, p.stored = i, hash(i)[:]; t.box != nil {
-			p.stored = t.hash(tenant, *hash(i))
+		h, _ := row(i)
+		if p.at, p.stored = i, h[:]; t.box != nil {
+			p.stored = t.hash(tenant, *h)
 		}
 		p.begins = binary.BigEndian.Uint64(p.stored)
 	}
 	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.begins, b.begins) })
-	for i := range places {
-		if err := do(places[i].at, places[i].stored); err != nil {
+	r := &t.hashed
+	for part := range slices.Chunk(places, mostRows) {
+		r.at, r.hashes, r.numbers = r.at[:0], r.hashes[:0], append(r.numbers[:0], '[')
+		for i := range part {
+			_, n := row(part[i].at)
+			r.at, r.hashes = append(r.at, part[i].at), append(r.hashes, part[i].stored...)
+			r.numbers = append(strconv.AppendInt(r.numbers, n, 10), ',')
+		}
+		r.numbers[len(r.numbers)-1] = ']'
+		if err := do(r); err != nil {
 			return err
 		}
 	}

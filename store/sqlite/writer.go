@@ -304,6 +304,7 @@ func (w *writer) run(batch []*op) error {
 type tx struct {
 	*conn
 	packer packer
+	hashed hashRows
 }
 
 // attempt runs each op within a savepoint; an op's own error goes to the op. The error that it

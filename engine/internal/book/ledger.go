@@ -54,9 +54,9 @@ func (l *Ledger) Commit(ctx context.Context, out *Outgoing) error {
 	if len(out.Made) == 0 || out.Count {
 		return nil
 	}
-	ctx, cancel := l.Deadlines.ForStore(ctx)
-	defer cancel()
 	b := out.Batch()
+	ctx, cancel := l.Deadlines.ForWrite(ctx, len(b.Entries))
+	defer cancel()
 	if err := (&committer{l, out}).store(ctx, b); err != nil {
 		return err
 	}

@@ -81,6 +81,17 @@ func (d *Deadlines) ForStore(ctx context.Context) (context.Context, context.Canc
 	return d.Optional(ctx)
 }
 
+// entryTime is how long the store may take for each entry that it writes, beside what it may wait for others.
+const entryTime = 100 * time.Microsecond
+
+// ForWrite is [Deadlines.ForStore] for a write of a number of entries: many are not given up because there are many.
+func (d *Deadlines) ForWrite(ctx context.Context, entries int) (context.Context, context.CancelFunc) {
+	wait, cancel := d.ForStore(ctx)
+	until, _ := wait.Deadline() // it has one
+	cancel()
+	return context.WithDeadline(ctx, until.Add(min(time.Duration(entries)*entryTime, d.Most)))
+}
+
 // Expired reports whether a request may wait no longer, or has to do without a store that is taken for busy.
 func (d *Deadlines) Expired(ctx context.Context) bool {
 	w, ok := ctx.Value(waitKey{}).(waitUntil)

@@ -123,7 +123,11 @@ func (r *markable) content(m jsonspan.Span) (last int) {
 		}
 		return last
 	}
-	for _, b := range r.list(at) {
+	for s := r.elements(at); s.Next(); {
+		b := s.Skip()
+		if r.body[b.Start] != '{' {
+			continue
+		}
 		life := r.count(b)
 		r.marked = r.marked || life != ""
 		r.blocks = append(r.blocks, markBlock{at: b, can: carries(b.Of(r.body)), life: life})
@@ -170,6 +174,11 @@ func (r *markable) count(b jsonspan.Span) (life string) {
 
 // says reports whether a JSON string has more than white space.
 func says(raw []byte) bool {
+	for i := 1; i < len(raw)-1 && raw[i] < 0x80 && raw[i] != '\\'; i++ {
+		if raw[i] > ' ' {
+			return true
+		}
+	}
 	return len(raw) > 2 && len(bytes.TrimSpace([]byte(jsonspan.Unquote(raw)))) > 0
 }
 
