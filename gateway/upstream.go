@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/internal/dialect/openai"
@@ -25,22 +26,33 @@ type Route struct {
 	Key string
 }
 
-// fits reports whether a request meets the conditions. A nil model means that it is not known yet.
-func (t *Route) fits(r *http.Request, model func() string) bool {
+// meets reports whether a request meets the conditions but that for the model.
+func (t *Route) meets(r *http.Request) bool {
 	if t.Prefix != "" {
 		if rest, ok := strings.CutPrefix(r.URL.Path, t.Prefix); !ok || rest != "" && rest[0] != '/' {
 			return false
 		}
 	}
-	return (t.Header == "" || r.Header.Get(t.Header) != "") && (t.Model == "" || model != nil && match(t.Model, model()))
+	return t.Header == "" || r.Header.Get(t.Header) != ""
 }
 
 // target returns where a request goes: by the first route that fits, or to the upstream of its API. An error says why
-// it goes nowhere.
-func (g *Gateway) target(r *http.Request, api dialect.API, model func() string) (*Route, error) {
+// it goes nowhere. A nil model means that it is not known yet.
+func (g *Gateway) target(r *http.Request, api dialect.API, model func() (string, bool)) (*Route, error) {
 	for i := range g.opts.Routes {
-		if t := &g.opts.Routes[i]; t.fits(r, model) {
+		t := &g.opts.Routes[i]
+		switch {
+		case !t.meets(r):
+		case t.Model == "":
 			return t, nil
+		case model != nil:
+			name, read := model()
+			if !read { // it may be for this server alone
+				return nil, errors.New(unread)
+			}
+			if match(t.Model, name) {
+				return t, nil
+			}
 		}
 	}
 	switch {
@@ -56,6 +68,13 @@ func (g *Gateway) target(r *http.Request, api dialect.API, model func() string) 
 	return &Route{URL: g.opts.OpenAI}, nil
 }
 
+// modelDecides reports whether a row may be found for a request by its model, which is not known before its body is
+// read.
+func (g *Gateway) modelDecides(r *http.Request, door dialect.Door) bool {
+	return (door.Kind == dialect.Prompt || door.Kind == dialect.Count) && r.ContentLength != 0 &&
+		slices.ContainsFunc(g.opts.Routes, func(t Route) bool { return t.Model != "" && t.meets(r) })
+}
+
 // hasAnthropicKey reports whether a key of Anthropic's stands in one of the headers that carry keys.
 func hasAnthropicKey(h http.Header) bool {
 	for _, name := range []string{"Authorization", "X-Api-Key", "Api-Key"} {
@@ -66,18 +85,22 @@ func hasAnthropicKey(h http.Header) bool {
 	return false
 }
 
-// route points a request whose model is known to another server where a route says so.
-func (g *Gateway) route(r *http.Request, model func() string) *http.Request {
+// route points a request whose body was read to another server where a row says so. An error says why it goes nowhere.
+func (g *Gateway) route(r *http.Request, model func() (string, bool)) (*http.Request, error) {
 	v := of(r.Context())
-	to, err := g.target(v.client, v.api, model)
-	if err != nil || to.URL == v.target.URL {
-		return r // there is no error here: without a model the request has found a way, too
+	to, err := g.target(v.client, v.api, sync.OnceValues(model))
+	if err != nil {
+		v.astray = true
+		return nil, err
+	}
+	if v.target != nil && to.URL == v.target.URL {
+		return r, nil
 	}
 	out := r.Clone(r.Context())
 	out.URL.Path, out.URL.RawPath = v.client.URL.Path, v.client.URL.RawPath
 	v.target = to
 	to.address(out, v.api)
-	return out
+	return out, nil
 }
 
 // credentials are the headers by which clients say who they are.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/decantdev/decant/engine"
@@ -25,7 +26,7 @@ func TestUpstreams(t *testing.T) {
 		return u
 	}
 	w := newWorld(t, handler(func(_ http.ResponseWriter, r *http.Request) { got, where = r, "anthropic" }), gateway.Options{
-		OpenAI: at("openai", "/v1"),
+		OpenAI: at("openai", "/v1"), MaxBody: 1 << 20,
 		Routes: []gateway.Route{
 			{URL: at("openrouter", "/api/v1"), Prefix: "/openrouter"},
 			{URL: at("vllm", "/v1"), Model: "qwen*"},
@@ -52,6 +53,9 @@ func TestUpstreams(t *testing.T) {
 		{"POST", "/v1/responses", `{"model":"gpt-5"}`, []string{"Chatgpt-Account-Id", "a"}, "chatgpt", "/backend-api/codex/responses", "Bearer sk-1"},
 		{"GET", "/v1/models", "", []string{"Chatgpt-Account-Id", "a"}, "chatgpt", "/backend-api/codex/models", "Bearer sk-1"},
 		{"POST", "/v1/messages", `{"model":"claude"}`, nil, "anthropic", "/v1/messages", "Bearer sk-1"},
+		{"POST", "/v1/messages", `{"model":"qwen3"`, nil, "", "", ""}, // it cannot be read, so nobody knows whose it is
+		{"POST", "/v1/chat/completions", `qwen3`, []string{"Content-Encoding", "br"}, "", "", ""},
+		{"POST", "/openrouter/v1/messages", `{"model":`, nil, "openrouter", "/api/v1/messages", "Bearer sk-1"},
 	} {
 		got, where = &http.Request{URL: &url.URL{}}, ""
 		res, text := sendBody(t, w, c.method, c.path, c.body, append([]string{"Authorization", "Bearer sk-1"}, c.header...)...)
@@ -59,6 +63,64 @@ func TestUpstreams(t *testing.T) {
 			t.Errorf("%s %s %s arrives at %q as %q with %q, want %q, %q, %q (%d %s)", c.method, c.path, c.body,
 				where, got.URL.Path, bearer, c.where, c.arrives, c.bearer, res.StatusCode, text)
 		}
+	}
+	where = ""
+	res, text := sendBody(t, w, "POST", "/v1/messages", `{"model":"qwen3","x":"`+strings.Repeat("x", 1<<20)+`"}`)
+	if where != "" || res.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(text, "body_limit") {
+		t.Errorf("a body that is too large to be read arrives at %q: %d %s", where, res.StatusCode, text)
+	}
+}
+
+// A server for some models works where all other requests of its API are refused, each for its own reason.
+func TestModelsOpenAClosedDoor(t *testing.T) {
+	var got *http.Request
+	s := httptest.NewServer(handler(func(_ http.ResponseWriter, r *http.Request) { got = r }))
+	defer s.Close()
+	vllm, err := url.Parse(s.URL + "/v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	none, err := url.Parse("http://127.0.0.1:1/v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]struct {
+		openAI *url.URL
+		header []string
+		why    string
+	}{
+		"Off":       {nil, nil, "turned off here"},
+		"Login":     {none, []string{"Authorization", "Bearer eyJ", "Chatgpt-Account-Id", "a"}, "ChatGPT login"},
+		"Anthropic": {none, []string{"Authorization", "Bearer sk-ant-x"}, "key of Anthropic's"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, http.NotFoundHandler(), gateway.Options{
+				OpenAI: o.openAI, Routes: []gateway.Route{{URL: vllm, Model: "qwen*"}},
+			}, engine.Options{})
+			for path, body := range map[string]string{
+				"/v1/chat/completions": `{"model":"qwen3"}`, "/v1/responses": `{"model":"qwen3"}`, "/v1/responses/input_tokens": `{"model":"qwen3"}`,
+			} {
+				got = nil
+				res, text := sendBody(t, w, "POST", path, body, o.header...)
+				if res.StatusCode != http.StatusOK || got == nil || got.URL.Path != path || got.Header.Get("Authorization") != "" {
+					t.Errorf("%s: %d %s, %v arrived", path, res.StatusCode, text, got)
+				}
+			}
+			for _, body := range []string{"", `{"model":"gpt-5"}`, `{"model":"qwen3"`} {
+				got = nil
+				why := o.why
+				if body == `{"model":"qwen3"` {
+					why = "cannot be read"
+				}
+				res, text := sendBody(t, w, "POST", "/v1/chat/completions", body, o.header...)
+				if res.StatusCode != http.StatusBadRequest || got != nil || !strings.Contains(text, why) || res.Header.Get("X-Should-Retry") != "false" {
+					t.Errorf("%q: %d %s, %v arrived", body, res.StatusCode, text, got)
+				}
+			}
+			if res, _ := send(t, w, "POST", "/v1/embeddings", o.header...); o.openAI == nil && res.StatusCode != http.StatusBadRequest {
+				t.Errorf("embeddings: %d", res.StatusCode)
+			}
+		})
 	}
 }
 
