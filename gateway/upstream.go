@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -22,7 +23,8 @@ type Route struct {
 	Model  string   // of whom an answer is asked, a pattern as in Rule
 
 	// Key goes along in place of the client's credential. Where it is empty the client's goes, unless the route has a
-	// Model: then the client has not chosen the server, and its credential is for another one.
+	// Model: then the client has not chosen the server, and neither its query nor a header that may hold a credential
+	// goes along.
 	Key string
 }
 
@@ -103,9 +105,18 @@ func (g *Gateway) route(r *http.Request, model func() (string, bool)) (*http.Req
 	return out, nil
 }
 
-// credentials are the headers by which clients say who they are.
+// credentials are the headers by which clients say who they are. In place of them the key of a row goes.
 var credentials = []string{
-	"Authorization", "X-Api-Key", "Api-Key", "Cookie", openai.AccountHeader, "Openai-Organization", "Openai-Project",
+	"Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key", "Cookie", openai.AccountHeader, "Openai-Organization", "Openai-Project",
+}
+
+// forEveryone reports whether a header says nothing that is for one server alone.
+func forEveryone(name string) bool {
+	switch name {
+	case "User-Agent", "Anthropic-Version", "Anthropic-Beta", "Openai-Beta", "Traceparent", "Tracestate":
+		return true
+	}
+	return slices.ContainsFunc([]string{"Content-", "Accept", "X-Stainless-"}, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
 // address points a request to the server, with the credential that is for it.
@@ -114,11 +125,14 @@ func (t *Route) address(r *http.Request, api dialect.API) {
 	u.Scheme, u.Host = t.URL.Scheme, t.URL.Host
 	u.Path, u.RawPath = strings.TrimPrefix(u.Path, t.Prefix), strings.TrimPrefix(u.RawPath, t.Prefix)
 	join(u, t.URL, api.About().Provider == token.OpenAI)
-	if t.Key == "" && t.Model == "" {
-		return
-	}
-	for _, name := range credentials {
-		r.Header.Del(name)
+	switch {
+	case t.Model != "":
+		u.RawQuery, u.ForceQuery = "", false // it may hold a key, too
+		maps.DeleteFunc(r.Header, func(name string, _ []string) bool { return !forEveryone(name) })
+	case t.Key != "":
+		for _, name := range credentials {
+			r.Header.Del(name)
+		}
 	}
 	switch {
 	case t.Key == "":

@@ -9,6 +9,7 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
+	"github.com/decantdev/decant/store"
 )
 
 // Each request arrives at the server that is for it, at the path that the server knows, with the credential that
@@ -68,6 +69,51 @@ func TestUpstreams(t *testing.T) {
 	res, text := sendBody(t, w, "POST", "/v1/messages", `{"model":"qwen3","x":"`+strings.Repeat("x", 1<<20)+`"}`)
 	if where != "" || res.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(text, "body_limit") {
 		t.Errorf("a body that is too large to be read arrives at %q: %d %s", where, res.StatusCode, text)
+	}
+}
+
+// A server that the client has not chosen gets no credential of the client's, wherever that stands, and what it needs to
+// answer.
+func TestModelRowsGetNoCredential(t *testing.T) {
+	var got *http.Request
+	s := httptest.NewServer(handler(func(_ http.ResponseWriter, r *http.Request) { got = r }))
+	defer s.Close()
+	up, err := url.Parse(s.URL + "/v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, http.NotFoundHandler(), gateway.Options{Routes: []gateway.Route{
+		{URL: up, Model: "qwen*"}, {URL: up, Model: "glm*", Key: "own"},
+	}}, engine.Options{})
+	for model, bearer := range map[string]string{"qwen3": "", "glm-5": "Bearer own"} {
+		header := []string{
+			"User-Agent", "agent", "Content-Type", "application/json", "Openai-Beta", "b", "X-Stainless-Lang", "js",
+			"Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "X-Decant-Session", "mine",
+		}
+		for _, name := range []string{
+			"Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key", "Cookie", "X-Custom-Token", "X-Forwarded-For", "Ocp-Apim-Subscription-Key",
+		} {
+			header = append(header, name, "secret")
+		}
+		res, text := sendBody(t, w, "POST", "/v1/chat/completions?key=secret", `{"model":"`+model+`","messages":[{"role":"user","content":"Hi."}]}`, header...)
+		if res.StatusCode != http.StatusOK || got.URL.RawQuery != "" || got.Header.Get("Authorization") != bearer {
+			t.Errorf("%s: %d %s, %v arrived with %v", model, res.StatusCode, text, got.URL, got.Header)
+		}
+		for name, values := range got.Header {
+			if strings.Contains(values[0], "secret") {
+				t.Errorf("%s: %s arrived", model, name)
+			}
+		}
+		for _, name := range []string{"User-Agent", "Content-Type", "Openai-Beta", "X-Stainless-Lang", "Traceparent"} {
+			if got.Header.Get(name) == "" {
+				t.Errorf("%s: no %s arrived", model, name)
+			}
+		}
+	}
+	w.engine.Close()
+	cs, err := w.store.Conversations(t.Context(), store.Filter{})
+	if err != nil || len(cs) == 0 || cs[0].Session != "mine" {
+		t.Errorf("%d conversations, %+v, %v; want that the session is known", len(cs), cs, err)
 	}
 }
 
