@@ -208,6 +208,9 @@ func goOn(x *exchange, p *engine.Prepared, res *http.Response) (*engine.Prepared
 // recover returns another form of a request that was refused, be it in the stream of an answer. Otherwise it returns
 // nil and leaves the response as it came.
 func (x *exchange) recover(p *engine.Prepared, res *http.Response) *engine.Prepared {
+	if !p.Recoverable() {
+		return nil // the answer may pass from its first byte
+	}
 	var head bytes.Buffer
 	var refusal []byte
 	var err error

@@ -92,7 +92,7 @@ func (t *tee) finish() {
 			t.answer.Object(t.whole)
 		}
 		a := t.answer.Answer()
-		if t.events == nil && a.Broken {
+		if t.events == nil && t.whole == nil {
 			a.Came = t.came
 		}
 		t.done(responseOf(&a))
@@ -101,6 +101,9 @@ func (t *tee) finish() {
 
 // responseOf returns an answer for the engine.
 func responseOf(a *dialect.Answer) engine.Response {
+	if a.Refused { // as a status of its own would have said
+		return engine.Response{Status: http.StatusBadRequest}
+	}
 	return engine.Response{
 		Status: http.StatusOK, Usage: a.Usage, Extra: a.Extra, Content: a.Content, Stop: a.Stop,
 		Broken: a.Broken, Partial: a.Partial, Came: a.Came,

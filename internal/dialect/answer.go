@@ -26,9 +26,11 @@ type Answer struct {
 	Content []byte // for Parts.Answer, in a form of the dialect's own; nil when it was not kept
 	Stop    string // why the model stopped, in the API's own word
 
+	Came int // bytes of all that was said in a stream, or in further choices, kept or not
+
 	Broken  bool   // it ended before its end: there is no content
 	Partial []byte // what was said in it all the same, as far as it was kept
-	Came    int    // bytes of all that was said in a stream that broke off
+	Refused bool   // an error came in its place, before anything was said and with no usage
 
 	Edited  bool // it says what was changed of the prompt
 	Cleared int  // results that were left out of it
