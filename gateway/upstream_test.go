@@ -170,14 +170,26 @@ func TestModelsOpenAClosedDoor(t *testing.T) {
 	}
 }
 
-// No credential goes to a server that is not its own: not the token of a login to that of keys, and no key of
-// Anthropic's to OpenAI.
+// No credential goes to a server that is not its own: not the token of a login to that of keys, no key of Anthropic's to
+// OpenAI, and none of OpenAI's to Anthropic.
 func TestCredentialsOfOthersStayHere(t *testing.T) {
 	up, err := url.Parse("http://127.0.0.1:1/v1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, http.NotFoundHandler(), gateway.Options{OpenAI: up}, engine.Options{})
+	w := newWorld(t, handler(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("%s arrived with %v", r.URL, r.Header)
+	}), gateway.Options{OpenAI: up}, engine.Options{})
+	for _, header := range [][]string{
+		{"Authorization", "Bearer sk-proj-x"}, {"Authorization", "Bearer sk-svcacct-x"}, {"Authorization", "Bearer sk-admin-x"},
+		{"X-Api-Key", "sk-proj-x"}, {"Api-Key", "x"},
+	} {
+		for _, path := range []string{"/v2/models", "/v1/organizations/me", "/api/tokenize", "/"} {
+			if res, text := send(t, w, "POST", path, header...); res.StatusCode != http.StatusBadGateway {
+				t.Errorf("%s with %v: status %d %s", path, header, res.StatusCode, text)
+			}
+		}
+	}
 	for _, header := range [][]string{
 		{"Authorization", "Bearer eyJ", "Chatgpt-Account-Id", "a"},
 		{"Authorization", "Bearer sk-ant-oat01-x"},
