@@ -48,6 +48,7 @@ type Request struct {
 // A Response is what the provider answered to a prepared request.
 type Response struct {
 	Status  int          // as in HTTP
+	ID      string       // by which a later request may name the answer in place of the conversation up to it; empty: none may
 	Usage   decant.Usage // of the pass that wrote the answer, as reported; zero when it was not
 	Extra   decant.Usage // of other passes, which are billed as well, such as summaries by the provider
 	Content []byte       // of the answer, a JSON list of blocks; nil when there was none

@@ -34,6 +34,14 @@ func (x *exchange) refuseRouted(why error) *http.Response {
 	return res
 }
 
+// refuseUnknown returns the answer to a request that goes on from an answer which is not stored, and cannot be metered.
+func (x *exchange) refuseUnknown(f dialect.Follower) *http.Response {
+	status, body := f.Unknown(f.Follows(x.body))
+	res := x.refuse(status, dialect.Invalid, "decant: the answer that this goes on from is not stored; send all of the conversation")
+	res.Body, res.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return res
+}
+
 // fail returns the answer to a request that could not be prepared.
 func (x *exchange) fail(message string) *http.Response {
 	res := reply(x.dialect, x.in, http.StatusServiceUnavailable, dialect.Failed, message, faultHeader)

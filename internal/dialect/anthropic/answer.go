@@ -100,6 +100,9 @@ func (a *answer) Event(name, data []byte) {
 	}
 }
 
+// Ended implements dialect.AnswerReader.
+func (a *answer) Ended() bool { return a.ended }
+
 // maxBlocks bounds the content of one answer, whatever index a stream names.
 const maxBlocks = 10_000
 

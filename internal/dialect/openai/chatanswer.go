@@ -27,6 +27,7 @@ type chatAnswer struct {
 	raw    []byte  // of an object that broke off
 	failed bool    // an error has come
 	ended  bool
+	over   bool // the last frame has come
 }
 
 // ReadAnswer implements dialect.Answers.
@@ -130,7 +131,7 @@ var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.Allo
 // server sends no last frame.
 func (a *chatAnswer) Event(name, data []byte) {
 	if string(data) == "[DONE]" {
-		a.ended = a.stop != ""
+		a.ended, a.over = a.stop != "", true
 		return
 	}
 	var c completion
@@ -150,6 +151,9 @@ func (a *chatAnswer) Event(name, data []byte) {
 	}
 	a.ended = a.ended || a.billed && a.stop != ""
 }
+
+// Ended implements dialect.AnswerReader. Usage may stand behind the reason to stop.
+func (a *chatAnswer) Ended() bool { return a.over }
 
 // bill takes usage, of which the newest counts.
 func (a *chatAnswer) bill(u *chatUsage) {

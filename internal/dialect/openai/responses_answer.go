@@ -36,6 +36,7 @@ type item struct {
 
 // A responseEnd is what is read of a response object.
 type responseEnd struct {
+	ID     string `json:"id"`
 	Status string `json:"status"`
 	Detail struct {
 		Reason string `json:"reason"`
@@ -90,6 +91,9 @@ func (a *response) Event(name, data []byte) {
 		a.failed = true
 	}
 }
+
+// Ended implements dialect.AnswerReader.
+func (a *response) Ended() bool { return a.end != nil }
 
 // finish takes the end of a stream. Its output is wanted only where no item has come whole before.
 func (a *response) finish(data []byte) {
@@ -211,7 +215,7 @@ func (a *response) Answer() dialect.Answer {
 	}
 	return dialect.Answer{
 		Usage: a.end.Usage.tokens(), Stop: cmp.Or(a.end.Detail.Reason, a.end.Status, "completed"), Content: a.content(),
-		Came: a.came,
+		ID: a.end.ID, Came: a.came,
 	}
 }
 
