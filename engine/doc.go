@@ -13,10 +13,11 @@
 //
 //	incoming ──match──▶ match.Match ──replay──▶ plan.Draft ──decide──▶ plan.Draft ──render──▶ body ──commit──▶ Prepared
 //
-// incoming.go matches and replays (internal/match, internal/plan), internal/plan decides, internal/book commits. prepare.go
-// goes through the stations as often as others commit first, and budget.go holds back what the request may cost. When the
-// answer is there: finish.go, learn.go (what it tells of the provider), and internal/book, where it waits, is archived and
-// booked. When it was refused: recover.go. When a step of ours fails: fallback.go. When it is only observed: observe.go.
+// follow.go puts the conversation in front of a request that names the answer which it goes on from. incoming.go matches
+// and replays (internal/match, internal/plan), internal/plan decides, internal/book commits. prepare.go goes through the
+// stations as often as others commit first, and budget.go holds back what the request may cost. When the answer is there:
+// finish.go, learn.go (what it tells of the provider), and internal/book, where it waits, is archived and booked. When it
+// was refused: recover.go. When a step of ours fails: fallback.go. When it is only observed: observe.go.
 //
 // [Engine.Undo], [Engine.Preview] and [Engine.Pin] plan changes of stored conversations with their price.
 // [Engine.Thread] does all of it for programs without HTTP.

@@ -28,6 +28,7 @@ type Store interface {
 	store.Blobs
 	store.Log
 	store.Findings
+	store.Directory
 }
 
 // An Engine prepares the requests of many conversations. All that it knows is in its store; what it

@@ -73,7 +73,7 @@ func (e *Engine) archive(p *Prepared, res Response) {
 	}
 	f := book.Answered{
 		Answer: book.Answer{
-			Status: res.Status, Usage: res.Usage, Extra: res.Extra, Content: res.Content, Stop: res.Stop, Broken: res.Broken,
+			Status: res.Status, ID: res.ID, Usage: res.Usage, Extra: res.Extra, Content: res.Content, Stop: res.Stop, Broken: res.Broken,
 			Organization: res.Organization, Batch: res.Batch, BookedAs: res.BookedAs,
 		},
 		Out: p.out, Prompt: p.out.Prompt, Body: p.Body, Conversation: p.Conversation, Markers: p.markers(), Held: held, Passes: p.passes, Billed: billed, Time: e.opts.Now().UTC(),

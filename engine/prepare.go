@@ -30,6 +30,7 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	e.queue.Enter()
 	defer e.queue.Leave()
 	d := dialectOf(req.Dialect)
+	req = e.whole(ctx, d, req)
 	key := match.KeyOf(d, req.Tenant, req.Session, req.Body, e.seed)
 	req, marks := marked(e, d, req)
 	was := e.recent.Find(key, req.Body)

@@ -23,8 +23,8 @@ const (
 // because thinking in it is bound to another conversation. It returns false when the refusal is about
 // something else, or when there is no other form: then it is the client's.
 func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []byte) (*Prepared, bool) {
-	if p.incoming == nil {
-		return nil, false // it could not be read
+	if !p.Recoverable() {
+		return nil, false
 	}
 	refused := p.incoming.prompt.Dialect.ReadRefusal(status, body)
 	f := demandOf(refused)
@@ -33,7 +33,7 @@ func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []by
 	}
 	f.Unedit = refused.Topic == dialect.Editing && p.clears() || refused.Topic == dialect.Compacting && (p.summarised() || p.ruled()) || refused.Topic == dialect.Editing && p.ruled()
 	f.Topic = refused.Topic
-	if f.Reason == "" && !f.Unedit || p.recovers >= limit(f.Reason) || e.opts.mode(p.incoming.req) != Manage || p.incoming.req.Count {
+	if f.Reason == "" && !f.Unedit || p.recovers >= limit(f.Reason) {
 		return nil, false
 	}
 	f.Again = true
@@ -54,6 +54,13 @@ func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []by
 		return nil, false
 	}
 	return p.follow(next), true
+}
+
+// Recoverable reports whether there may be another form of a prepared request, for which [Engine.Recover] is to be asked
+// before anybody sees a refusal.
+func (p *Prepared) Recoverable() bool {
+	return p.incoming != nil && p.recovers < max(maxRecovers, maxRethought) && // nil: it could not be read
+		p.incoming.e.opts.mode(p.incoming.req) == Manage && !p.incoming.req.Count
 }
 
 // limit returns how often a request is made anew after a refusal for a reason.

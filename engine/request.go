@@ -48,6 +48,7 @@ type Request struct {
 // A Response is what the provider answered to a prepared request.
 type Response struct {
 	Status  int          // as in HTTP
+	ID      string       // by which a later request may name the answer in place of the conversation up to it; empty: none may
 	Usage   decant.Usage // of the pass that wrote the answer, as reported; zero when it was not
 	Extra   decant.Usage // of other passes, which are billed as well, such as summaries by the provider
 	Content []byte       // of the answer, a JSON list of blocks; nil when there was none
@@ -55,7 +56,7 @@ type Response struct {
 	Broken  bool         // the answer ended before its end: it counts as none
 
 	Partial []byte // what was said in an answer that broke off, as far as it was kept
-	Came    int    // bytes of all that was said in it
+	Came    int    // bytes of all that was said, kept or not, in further choices too; 0 where it came in one piece that is Content
 
 	Organization string // whom the provider has answered, as its header names it; empty when it does not
 	Editing      bool   // the answer says what context editing did
@@ -93,7 +94,8 @@ func (p *Prepared) learnMarkers(u decant.Usage, at cost.Terms) {
 // usage, it is counted here.
 func (p *Prepared) charged(res Response) decant.Usage {
 	u := res.Usage
-	if res.Status/100 != 2 || !res.Broken && (u.Prompt()+res.Extra.Prompt() > 0 || len(res.Content) <= len("[]")) {
+	reported, came := u.Prompt()+res.Extra.Prompt() > 0, len(res.Content) > len("[]") || res.Came > 0
+	if res.Status/100 != 2 || !res.Broken && (reported || !came) {
 		return u
 	}
 	if u.Prompt() == 0 {

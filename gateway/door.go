@@ -27,7 +27,7 @@ func (no *refusal) answer(w http.ResponseWriter, api dialect.API) {
 // mostUnread is the maximum number of bytes of an unused body to read.
 const mostUnread = 32 << 20
 
-// nowhere are the reasons for which a request of OpenAI's APIs has no server to go to.
+// nowhere are the reasons for which a request has no server to go to.
 const (
 	nowhere = "decant: requests of OpenAI's APIs are turned off here: this one was not forwarded, " +
 		"and neither was its key. " +
@@ -36,6 +36,8 @@ const (
 		"Add a row to upstreams in the settings: {header: chatgpt-account-id, url: \"https://chatgpt.com/backend-api/codex\"}"
 	foreignKey = "decant: this is a key of Anthropic's on its way to OpenAI: it was not forwarded. " +
 		"Give this client a key of OpenAI's, or a row of its own in upstreams in the settings"
+	unread = "decant: the body cannot be read, so the model that it asks for is not known, and it may be for one " +
+		"server of upstreams alone. Send JSON, plain or packed with gzip or zstd, and no more than body_limit"
 	noSocket = "decant: no WebSocket here; send the same as a request over HTTP"
 )
 

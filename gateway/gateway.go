@@ -51,7 +51,7 @@ type Options struct {
 	Upstream *url.URL
 
 	// OpenAI is the base URL of OpenAI's APIs, with its version. Nil means that their requests are refused, unless a
-	// route fits.
+	// route fits, be it by the model.
 	OpenAI *url.URL
 
 	// Routes send requests elsewhere. The first that fits decides.
@@ -250,8 +250,11 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, v *visit) bool {
 		return false
 	}
 	var err error
-	if v.target, err = g.target(r, v.api, nil); err == nil && wantsSocket(r) && responses(r) {
+	switch v.target, err = g.target(r, v.api, nil); {
+	case err == nil && wantsSocket(r) && responses(r):
 		err = errors.New(noSocket)
+	case err != nil && g.modelDecides(r, v.door):
+		err = nil // route refuses it where no row has its model
 	}
 	if err != nil { // checked before the key, which would not help
 		v.astray = true

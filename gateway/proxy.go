@@ -15,7 +15,9 @@ func (g *Gateway) rewrite(p *httputil.ProxyRequest) {
 	v, out := of(p.In.Context()), p.Out
 	out.Host = ""
 	out.URL.User, out.URL.RawQuery, out.URL.ForceQuery = nil, p.In.URL.RawQuery, p.In.URL.ForceQuery
-	v.target.address(out, v.api)
+	if v.target != nil { // else the model decides
+		v.target.address(out, v.api)
+	}
 	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
 		if v, ok := p.In.Header[name]; ok {
 			out.Header[name] = v

@@ -22,7 +22,6 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
-	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/testing/sandbox"
 	"github.com/decantdev/decant/testing/testkit"
 )
@@ -155,36 +154,6 @@ func TestCompressedResponses(t *testing.T) {
 	res, text := w.post(w.url, "/v1/responses", string(z.EncodeAll([]byte(body), nil)), "Authorization", "Bearer key", "Content-Encoding", "zstd")
 	if res.StatusCode != http.StatusOK || res.Header.Get("X-Decant-Conversation") == "" || len(s.Log.Entries()) != 1 {
 		t.Errorf("%d %v %s", res.StatusCode, res.Header, text)
-	}
-}
-
-// A request whose conversation the provider has passes as it came, and what it costs is booked.
-func TestResponsesThatContinueOthersPass(t *testing.T) {
-	booked := make(chan store.Spend, 4)
-	w, s := newResponses(t, sandbox.Options{}, engine.Options{OnBooked: func(_ string, of []store.Spend) {
-		for _, x := range of {
-			booked <- x
-		}
-	}})
-	ask := func(members string) (id string) {
-		res, text := w.post(w.url, "/v1/responses", `{"model":"gpt-5.5",`+members+`}`, "Authorization", "Bearer key")
-		var r struct {
-			ID string `json:"id"`
-		}
-		if err := json.Unmarshal([]byte(text), &r); err != nil || res.StatusCode != http.StatusOK {
-			t.Fatalf("%d %s: %v", res.StatusCode, text, err)
-		}
-		if managed := res.Header.Get("X-Decant-Conversation") != ""; managed == strings.Contains(members, "previous") {
-			t.Errorf("%s is managed: %t", members, managed)
-		}
-		if paid := testkit.Received(t, "a booked answer", booked); paid.Usage.Output == 0 || paid.Cost == 0 {
-			t.Errorf("booked %+v", paid)
-		}
-		return r.ID
-	}
-	ask(fmt.Sprintf(`"input":"And?","previous_response_id":%q`, ask(`"input":"Hello."`)))
-	if n := len(s.Log.Refused()); n > 0 {
-		t.Errorf("%d requests refused", n)
 	}
 }
 

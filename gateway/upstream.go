@@ -2,10 +2,12 @@ package gateway
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/decantdev/decant/internal/dialect"
 	"github.com/decantdev/decant/internal/dialect/openai"
@@ -21,26 +23,38 @@ type Route struct {
 	Model  string   // of whom an answer is asked, a pattern as in Rule
 
 	// Key goes along in place of the client's credential. Where it is empty the client's goes, unless the route has a
-	// Model: then the client has not chosen the server, and its credential is for another one.
+	// Model: then the client has not chosen the server, and neither its query nor a header that may hold a credential
+	// goes along.
 	Key string
 }
 
-// fits reports whether a request meets the conditions. A nil model means that it is not known yet.
-func (t *Route) fits(r *http.Request, model func() string) bool {
+// meets reports whether a request meets the conditions but that for the model.
+func (t *Route) meets(r *http.Request) bool {
 	if t.Prefix != "" {
 		if rest, ok := strings.CutPrefix(r.URL.Path, t.Prefix); !ok || rest != "" && rest[0] != '/' {
 			return false
 		}
 	}
-	return (t.Header == "" || r.Header.Get(t.Header) != "") && (t.Model == "" || model != nil && match(t.Model, model()))
+	return t.Header == "" || r.Header.Get(t.Header) != ""
 }
 
 // target returns where a request goes: by the first route that fits, or to the upstream of its API. An error says why
-// it goes nowhere.
-func (g *Gateway) target(r *http.Request, api dialect.API, model func() string) (*Route, error) {
+// it goes nowhere. A nil model means that it is not known yet.
+func (g *Gateway) target(r *http.Request, api dialect.API, model func() (string, bool)) (*Route, error) {
 	for i := range g.opts.Routes {
-		if t := &g.opts.Routes[i]; t.fits(r, model) {
+		t := &g.opts.Routes[i]
+		switch {
+		case !t.meets(r):
+		case t.Model == "":
 			return t, nil
+		case model != nil:
+			name, read := model()
+			if !read { // it may be for this server alone
+				return nil, errors.New(unread)
+			}
+			if match(t.Model, name) {
+				return t, nil
+			}
 		}
 	}
 	switch {
@@ -56,6 +70,13 @@ func (g *Gateway) target(r *http.Request, api dialect.API, model func() string) 
 	return &Route{URL: g.opts.OpenAI}, nil
 }
 
+// modelDecides reports whether a row may be found for a request by its model, which is not known before its body is
+// read.
+func (g *Gateway) modelDecides(r *http.Request, door dialect.Door) bool {
+	return (door.Kind == dialect.Prompt || door.Kind == dialect.Count) && r.ContentLength != 0 &&
+		slices.ContainsFunc(g.opts.Routes, func(t Route) bool { return t.Model != "" && t.meets(r) })
+}
+
 // hasAnthropicKey reports whether a key of Anthropic's stands in one of the headers that carry keys.
 func hasAnthropicKey(h http.Header) bool {
 	for _, name := range []string{"Authorization", "X-Api-Key", "Api-Key"} {
@@ -66,23 +87,36 @@ func hasAnthropicKey(h http.Header) bool {
 	return false
 }
 
-// route points a request whose model is known to another server where a route says so.
-func (g *Gateway) route(r *http.Request, model func() string) *http.Request {
+// route points a request whose body was read to another server where a row says so. An error says why it goes nowhere.
+func (g *Gateway) route(r *http.Request, model func() (string, bool)) (*http.Request, error) {
 	v := of(r.Context())
-	to, err := g.target(v.client, v.api, model)
-	if err != nil || to.URL == v.target.URL {
-		return r // there is no error here: without a model the request has found a way, too
+	to, err := g.target(v.client, v.api, sync.OnceValues(model))
+	if err != nil {
+		v.astray = true
+		return nil, err
+	}
+	if v.target != nil && to.URL == v.target.URL {
+		return r, nil
 	}
 	out := r.Clone(r.Context())
 	out.URL.Path, out.URL.RawPath = v.client.URL.Path, v.client.URL.RawPath
 	v.target = to
 	to.address(out, v.api)
-	return out
+	return out, nil
 }
 
-// credentials are the headers by which clients say who they are.
+// credentials are the headers by which clients say who they are. In place of them the key of a row goes.
 var credentials = []string{
-	"Authorization", "X-Api-Key", "Api-Key", "Cookie", openai.AccountHeader, "Openai-Organization", "Openai-Project",
+	"Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key", "Cookie", openai.AccountHeader, "Openai-Organization", "Openai-Project",
+}
+
+// forEveryone reports whether a header says nothing that is for one server alone.
+func forEveryone(name string) bool {
+	switch name {
+	case "User-Agent", "Anthropic-Version", "Anthropic-Beta", "Openai-Beta", "Traceparent", "Tracestate":
+		return true
+	}
+	return slices.ContainsFunc([]string{"Content-", "Accept", "X-Stainless-"}, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
 // address points a request to the server, with the credential that is for it.
@@ -91,11 +125,14 @@ func (t *Route) address(r *http.Request, api dialect.API) {
 	u.Scheme, u.Host = t.URL.Scheme, t.URL.Host
 	u.Path, u.RawPath = strings.TrimPrefix(u.Path, t.Prefix), strings.TrimPrefix(u.RawPath, t.Prefix)
 	join(u, t.URL, api.About().Provider == token.OpenAI)
-	if t.Key == "" && t.Model == "" {
-		return
-	}
-	for _, name := range credentials {
-		r.Header.Del(name)
+	switch {
+	case t.Model != "":
+		u.RawQuery, u.ForceQuery = "", false // it may hold a key, too
+		maps.DeleteFunc(r.Header, func(name string, _ []string) bool { return !forEveryone(name) })
+	case t.Key != "":
+		for _, name := range credentials {
+			r.Header.Del(name)
+		}
 	}
 	switch {
 	case t.Key == "":

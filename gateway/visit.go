@@ -32,7 +32,7 @@ type visit struct {
 	api    dialect.API
 	door   dialect.Door
 	client *http.Request // as it came
-	target *Route        // where it goes
+	target *Route        // where it goes; nil until its model decides
 	astray bool          // it has nowhere to go
 	tenant string
 	pass   *keyring.Pass // nil: no keys, or none that fits

@@ -59,22 +59,23 @@ type Events struct {
 // A Request is a client's request and its answer. It may be stored twice, before it is forwarded
 // and when the answer is known: the later one replaces the earlier one, which has the same id.
 type Request struct {
-	ID      string
-	Time    time.Time
-	Version int64 // version of the conversation whose decisions were in force; 0: the version that this commit makes
-	Length  int   // entries of the chain that the request held
-	API     string
-	Model   string
-	Fixed   decant.Hash // version of system prompt and tools
-	Frame   decant.Hash // blob: the request without system, tools and messages; zero: not kept
-	View    decant.Hash // hash of the bytes that were sent to the provider, not a blob; zero: the client's own bytes
-	Status  int         // of the answer, as in HTTP; 0: none yet or, if Broken, none
-	Broken  bool        // the answer broke off, so the outcome is not known
-	Answer  decant.Hash // blob: the content of the answer; zero: none
-	Stop    string      // why the model stopped
-	Usage   decant.Usage
-	Writes  []Write  // why it wrote to the prompt cache what it wrote; they add up to Usage.CacheWrite
-	Planned *Planned // of a request that was only observed; nil: it was not
+	ID       string
+	Time     time.Time
+	Version  int64 // version of the conversation whose decisions were in force; 0: the version that this commit makes
+	Length   int   // entries of the chain that the request held
+	API      string
+	Model    string
+	Fixed    decant.Hash // version of system prompt and tools
+	Frame    decant.Hash // blob: the request without system, tools and messages; zero: not kept
+	View     decant.Hash // hash of the bytes that were sent to the provider, not a blob; zero: the client's own bytes
+	Status   int         // of the answer, as in HTTP; 0: none yet or, if Broken, none
+	Broken   bool        // the answer broke off, so the outcome is not known
+	Answer   decant.Hash // blob: the content of the answer; zero: none
+	AnswerID string      // by which the provider knows the answer and a later request may go on from it; empty: none does
+	Stop     string      // why the model stopped
+	Usage    decant.Usage
+	Writes   []Write  // why it wrote to the prompt cache what it wrote; they add up to Usage.CacheWrite
+	Planned  *Planned // of a request that was only observed; nil: it was not
 }
 
 // A Write is tokens that one request wrote to the prompt cache for one reason.

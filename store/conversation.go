@@ -148,11 +148,12 @@ type Line struct {
 
 // A Filter selects conversations. The zero value selects all of the tenant "".
 type Filter struct {
-	Tenant  string
-	Session string    // exactly; empty: any
-	Name    string    // an id, a session, or the beginning of one, as people type it; empty: any
-	Since   time.Time // changed at or after; zero: any
-	Limit   int       // 0: 1000
+	Tenant   string
+	Session  string    // exactly; empty: any
+	Name     string    // an id, a session, or the beginning of one, as people type it; empty: any
+	AnswerID string    // of one of its answers, exactly; empty: any
+	Since    time.Time // changed at or after; zero: any
+	Limit    int       // 0: 1000
 }
 
 // A Summary is a conversation in a list.

@@ -116,7 +116,7 @@ func (x *exchange) read() (err error) {
 // passing returns the request to send for a body that is too large to be managed: first what was read of it, then
 // what the client still sends.
 func (x *exchange) passing() *http.Request {
-	out := outgoing(x.in)
+	out := outgoing(x.out)
 	if len(x.sent) > 0 {
 		out.Body = &joined{Reader: io.MultiReader(bytes.NewReader(x.sent), x.in.Body), Closer: x.in.Body}
 	}

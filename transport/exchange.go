@@ -22,6 +22,7 @@ type exchange struct {
 	t       *Transport
 	engine  *engine.Engine // of the transport when the request came
 	in      *http.Request
+	out     *http.Request // where it goes, see Options.Route
 	dialect dialect.Dialect
 	door    dialect.Door
 	watcher Watcher // may be nil
@@ -48,10 +49,12 @@ func (x *exchange) roundTrip() (*http.Response, error) {
 	} else if err != nil {
 		return nil, err
 	}
+	if x.out, err = x.t.opts.Route(r, func() (string, bool) { return modelOf(x.body) }); err != nil {
+		return x.refuseRouted(err), nil
+	}
 	if x.large || x.foreign != nil {
 		return x.pass()
 	}
-	x.in = x.t.opts.Route(r, func() string { return modelOf(x.body) })
 	req, err := x.describe()
 	if err != nil {
 		return x.refuse(http.StatusBadRequest, dialect.Invalid, "decant: "+err.Error()), nil
@@ -80,6 +83,9 @@ func (x *exchange) refusal(err error) *http.Response {
 	case errors.As(err, &over):
 		return x.refuse(http.StatusPaymentRequired, dialect.Unpaid, "decant: "+over.Error())
 	case errors.As(err, &unread):
+		if f, ok := x.dialect.(dialect.Follower); ok && f.Follows(x.body) != "" {
+			return x.refuseUnknown(f)
+		}
 		return x.refuse(http.StatusBadRequest, dialect.Invalid, "decant: "+unread.Error())
 	}
 	return x.fail("decant: " + err.Error())
@@ -105,7 +111,7 @@ func (x *exchange) describe() (*engine.Request, error) {
 	h := x.in.Header
 	req := &engine.Request{
 		Dialect: x.dialect, Session: sessionOf(h), Project: x.t.opts.Project, Body: x.body, Count: x.door.Kind == dialect.Count, Pauses: true,
-		Mode: engine.Mode(h.Get("X-Decant-Mode")), Betas: x.betas(), Upstream: x.in.URL.Scheme + "://" + x.in.URL.Host + x.door.Base,
+		Mode: engine.Mode(h.Get("X-Decant-Mode")), Betas: x.betas(), Upstream: x.out.URL.Scheme + "://" + x.out.URL.Host + x.door.Base,
 	}
 	switch req.Mode {
 	case "", engine.Manage, engine.Observe, engine.Off:
@@ -116,8 +122,14 @@ func (x *exchange) describe() (*engine.Request, error) {
 		return nil, fmt.Errorf("x-decant-mode: %s is not for clients to choose where keys or budgets are configured; remove the header", req.Mode)
 	}
 	var err error
-	req.Preset, err = x.t.opts.Presets(h.Get("X-Decant-Preset"), func() string { return modelOf(x.body) }, x.in)
+	req.Preset, err = x.t.opts.Presets(h.Get("X-Decant-Preset"), x.asked, x.in)
 	return req, err
+}
+
+// asked returns the model that the body asks for, empty when it is no request.
+func (x *exchange) asked() string {
+	model, _ := modelOf(x.body)
+	return model
 }
 
 // betas returns the betas that the client asks for.
@@ -199,6 +211,9 @@ func goOn(x *exchange, p *engine.Prepared, res *http.Response) (*engine.Prepared
 // recover returns another form of a request that was refused, be it in the stream of an answer. Otherwise it returns
 // nil and leaves the response as it came.
 func (x *exchange) recover(p *engine.Prepared, res *http.Response) *engine.Prepared {
+	if !p.Recoverable() {
+		return nil // the answer may pass from its first byte
+	}
 	var head bytes.Buffer
 	var refusal []byte
 	var err error
@@ -248,7 +263,7 @@ func refusedLate(d dialect.LateRefuser, body io.Reader, head *bytes.Buffer) (ref
 // request returns the request to send, with a body. The bytes that the client sent go out as they
 // came, compressed or not.
 func (x *exchange) request(body []byte, betas []string) *http.Request {
-	out := outgoing(x.in)
+	out := outgoing(x.out)
 	if same(body, x.body) {
 		body = x.sent
 	} else {

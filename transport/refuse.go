@@ -23,6 +23,25 @@ func (x *exchange) refuse(status int, why dialect.Cause, message string) *http.R
 	return refuse(x.dialect, x.in, status, why, message)
 }
 
+// refuseRouted returns the answer to a request that may go nowhere. No client is to send it again.
+func (x *exchange) refuseRouted(why error) *http.Response {
+	status, cause := http.StatusBadRequest, dialect.Unsupported
+	if x.large {
+		status, cause = http.StatusRequestEntityTooLarge, dialect.TooLarge
+	}
+	res := refuseUnread(x.dialect, x.in, status, cause, why.Error())
+	res.Header.Set("X-Should-Retry", "false")
+	return res
+}
+
+// refuseUnknown returns the answer to a request that goes on from an answer which is not stored, and cannot be metered.
+func (x *exchange) refuseUnknown(f dialect.Follower) *http.Response {
+	status, body := f.Unknown(f.Follows(x.body))
+	res := x.refuse(status, dialect.Invalid, "decant: the answer that this goes on from is not stored; send all of the conversation")
+	res.Body, res.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return res
+}
+
 // fail returns the answer to a request that could not be prepared.
 func (x *exchange) fail(message string) *http.Response {
 	res := reply(x.dialect, x.in, http.StatusServiceUnavailable, dialect.Failed, message, faultHeader)

@@ -47,11 +47,10 @@ func legible(s string) string {
 	return b.String()
 }
 
-// modelOf returns the model that a request asks for, as the provider reads it; empty when the body is no
-// request.
-func modelOf(body []byte) string {
+// modelOf returns the model that a request asks for, as the provider reads it, and reports whether the body can be read.
+func modelOf(body []byte) (string, bool) {
 	if jsonspan.Validate(body) != nil {
-		return ""
+		return "", false
 	}
-	return jsonspan.MemberText(body, "model")
+	return jsonspan.MemberText(body, "model"), true
 }

@@ -21,6 +21,7 @@ type tee struct {
 	events *sse.Reader // nil: the answer is one JSON object
 	whole  []byte      // of a JSON answer, as far as it came
 	came   int         // bytes of it, kept or not
+	length int64       // that was announced, else negative
 
 	once sync.Once
 	done func(engine.Response)
@@ -37,7 +38,7 @@ const maxEvent = 32 << 20
 // newTee returns the body of an answer, whose content is held in a share.
 func newTee(res *http.Response, d dialect.Dialect, s *hold.Share, done func(engine.Response)) *tee {
 	organization := res.Header.Get(d.About().OrganizationHeader)
-	t := &tee{body: res.Body, keep: keep{share: s}}
+	t := &tee{body: res.Body, keep: keep{share: s}, length: res.ContentLength}
 	t.answer = d.ReadAnswer(t.keep.more)
 	t.done = func(a engine.Response) {
 		a.Organization = organization
@@ -54,13 +55,13 @@ func streamed(res *http.Response) bool {
 	return strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream")
 }
 
-// Read passes bytes on as they arrive. The answer ends when the client reads its end.
+// Read passes bytes on as they arrive. The answer ends before its client can know it, who may go on from it at once.
 func (t *tee) Read(p []byte) (int, error) {
 	n, err := t.body.Read(p)
 	if n > 0 {
 		t.see(p[:n])
 	}
-	if errors.Is(err, io.EOF) {
+	if errors.Is(err, io.EOF) || t.events != nil && t.answer.Ended() || t.events == nil && int64(t.came) == t.length {
 		t.finish()
 	}
 	return n, err
@@ -92,7 +93,7 @@ func (t *tee) finish() {
 			t.answer.Object(t.whole)
 		}
 		a := t.answer.Answer()
-		if t.events == nil && a.Broken {
+		if t.events == nil && t.whole == nil {
 			a.Came = t.came
 		}
 		t.done(responseOf(&a))
@@ -101,8 +102,11 @@ func (t *tee) finish() {
 
 // responseOf returns an answer for the engine.
 func responseOf(a *dialect.Answer) engine.Response {
+	if a.Refused { // as a status of its own would have said
+		return engine.Response{Status: http.StatusBadRequest}
+	}
 	return engine.Response{
-		Status: http.StatusOK, Usage: a.Usage, Extra: a.Extra, Content: a.Content, Stop: a.Stop,
+		Status: http.StatusOK, ID: a.ID, Usage: a.Usage, Extra: a.Extra, Content: a.Content, Stop: a.Stop,
 		Broken: a.Broken, Partial: a.Partial, Came: a.Came,
 		Editing: a.Edited, Cleared: a.Cleared,
 	}

@@ -50,8 +50,9 @@ type Options struct {
 	Presets func(name string, model func() string, r *http.Request) (*preset.Preset, error)
 
 	// Route returns a request that is managed, or a copy of it that goes to another server: model returns the model
-	// that it asks for. Nil means that all go where they say.
-	Route func(r *http.Request, model func() string) *http.Request
+	// that it asks for, and whether its body can be read. An error says why the request may go nowhere; it is
+	// answered with status 400, or 413 where the body is too large to be read. Nil means that all go where they say.
+	Route func(r *http.Request, model func() (string, bool)) (*http.Request, error)
 
 	// Done is told of every managed request when its answer has ended, or broken off, with what was
 	// prepared for it last. Nil means that nobody is.
@@ -103,7 +104,7 @@ func New(e *engine.Engine, o Options) *Transport {
 		o.Presets = func(name string, _ func() string, _ *http.Request) (*preset.Preset, error) { return Embedded(name) }
 	}
 	if o.Route == nil {
-		o.Route = func(r *http.Request, _ func() string) *http.Request { return r }
+		o.Route = func(r *http.Request, _ func() (string, bool)) (*http.Request, error) { return r, nil }
 	}
 	if o.Watch == nil {
 		o.Watch = func(*http.Request) Watcher { return nil }
@@ -156,7 +157,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return t.send(outgoing(r))
 	}
 	x := &exchange{
-		t: t, engine: t.engine.Load(), in: r, dialect: d, door: door, share: t.space.Share(""),
+		t: t, engine: t.engine.Load(), in: r, out: r, dialect: d, door: door, share: t.space.Share(""),
 		watcher: t.opts.Watch(r),
 	}
 	res, err := do(x)

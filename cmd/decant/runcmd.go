@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -49,8 +50,11 @@ func (c *runCmd) Run(s *process.Process) (err error) {
 	if err != nil {
 		return err
 	}
-	text := doubt(c.Command[0])
-	if codex != nil {
+	text, openAI := doubt(c.Command[0]), takesOpenAI(cfg)
+	switch {
+	case codex != nil && !openAI:
+		codex, text = nil, "codex uses OpenAI's API, and openai_upstream is off: it runs as without Decant"
+	case codex != nil:
 		text = codex.doubt()
 	}
 	if text != "" {
@@ -64,7 +68,7 @@ func (c *runCmd) Run(s *process.Process) (err error) {
 	defer closeLog()
 	own := cfg.Destinations()[0].Hostname() == doctor.FirstPartyHost
 	told, err := withGateway(cfg, &quiet, func(base string) error {
-		return runAgent(codex.pointed(c.Command, base), base, own, s)
+		return runAgent(codex.pointed(c.Command, base), base, own, openAI, s)
 	})
 	if told != "" {
 		fmt.Fprintln(s.Err, told) // nobody can be told that this failed
@@ -123,10 +127,15 @@ func withGateway(cfg *config.Config, s *process.Process, do func(base string) er
 	return srv.tally.String(), err
 }
 
-// runAgent runs a command whose API is at base; own says that the provider's own API is behind it. It passes signals
-// to stop to the command, which decides what to do.
-func runAgent(command []string, base string, own bool, s *process.Process) error {
-	env, err := clientEnv(s.Environ, base, own)
+// takesOpenAI reports whether some server is there for requests of OpenAI's APIs without a prefix.
+func takesOpenAI(cfg *config.Config) bool {
+	return cfg.OpenAIUpstream() != nil || slices.ContainsFunc(cfg.Upstreams, func(u config.Upstream) bool { return u.Prefix == "" })
+}
+
+// runAgent runs a command whose API is at base; own says that the provider's own API is behind it, and openAI that
+// OpenAI's are there too. It passes signals to stop to the command, which decides what to do.
+func runAgent(command []string, base string, own, openAI bool, s *process.Process) error {
+	env, err := clientEnv(s.Environ, base, own, openAI)
 	if err != nil {
 		return exit.Usage(err)
 	}
@@ -164,9 +173,9 @@ func exitOf(err error) error {
 }
 
 // clientEnv returns the environment in which clients find the gateway at base: Claude Code and the SDKs by
-// ANTHROPIC_BASE_URL and OPENAI_BASE_URL, opencode by its configuration, none of them through a proxy. It tells Claude Code if
-// the provider's own API is behind the gateway, unless the user has set that variable.
-func clientEnv(environ []string, base string, own bool) ([]string, error) {
+// ANTHROPIC_BASE_URL and, for openAI, OPENAI_BASE_URL, opencode by its configuration, none of them through a proxy. It tells
+// Claude Code if the provider's own API is behind the gateway, unless the user has set that variable.
+func clientEnv(environ []string, base string, own, openAI bool) ([]string, error) {
 	get := func(name string) string {
 		for _, e := range environ {
 			if v, ok := strings.CutPrefix(e, name+"="); ok {
@@ -179,7 +188,10 @@ func clientEnv(environ []string, base string, own bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	set := []string{"ANTHROPIC_BASE_URL=" + base, "OPENAI_BASE_URL=" + base + "/v1", "OPENCODE_CONFIG_CONTENT=" + opencode}
+	set := []string{"ANTHROPIC_BASE_URL=" + base, "OPENCODE_CONFIG_CONTENT=" + opencode}
+	if openAI {
+		set = append(set, "OPENAI_BASE_URL="+base+"/v1")
+	}
 	if own && get(doctor.FirstParty) == "" {
 		set = append(set, doctor.FirstParty+"=1")
 	}

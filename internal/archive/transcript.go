@@ -98,6 +98,28 @@ func ReadRequest(ctx context.Context, a Source, k store.Key, r *store.Request) (
 	return t, nil
 }
 
+// ReadAnswered returns the body of a stored request with the answer to it behind: all that was said up to there, in the
+// client's own words, nothing poured. An answer that was not kept is an error that wraps store.ErrNotFound.
+func ReadAnswered(ctx context.Context, a Source, k store.Key, r *store.Request) ([]byte, error) {
+	if r.Answer.IsZero() {
+		return nil, fmt.Errorf("answer to request %s: %w", r.ID, store.ErrNotFound)
+	}
+	s, err := a.Load(ctx, k, r.Version)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := a.Blobs(ctx, k.Tenant, r.Answer)
+	if err != nil {
+		return nil, fmt.Errorf("read an answer: %w", err)
+	}
+	s.Chain, s.Head.Fixed = s.Chain[:min(r.Length, len(s.Chain))], r.Fixed
+	t, err := rebuild(ctx, a, s, []store.Request{*r}, answer[0])
+	if err != nil {
+		return nil, err
+	}
+	return t.doc.Source, nil
+}
+
 // View returns what the model is sent of the conversation: the transcript under the decisions that
 // are in force.
 func (t *Transcript) View() (*decant.Conversation, error) {

@@ -17,14 +17,15 @@
 // What not every API can do is an interface of its own that a dialect may have as well: [Clearer] where the
 // provider can be asked to leave old results out of the prompt, [Compacter] where it writes summaries,
 // [Pauser] where it manages prompts by rules, [Dropper] where it can be asked to drop thinking that no longer
-// fits, [LateRefuser] where it may refuse a request in the stream of its answer, [Batcher] where requests come in
-// batches whose price is known. Without them there is simply no such way.
+// fits, [LateRefuser] where it may refuse a request in the stream of its answer, [Follower] where a client may name an
+// answer in place of the conversation up to it, [Batcher] where requests come in batches whose price is known. Without
+// them there is simply no such way.
 //
 // What has a place elsewhere: how a body is taken apart and written is a [wire.Format], and how it may be changed a set
 // of rules in package legal, both under the dialect's name. Cache markers are part of a parsed block, so an API without
 // them needs nothing here. Thinking is a block that no identity covers; what it is bound to is a rule.
 //
 // To add an API: give wire its format and legal its rules, implement Dialect, run the suite over real bodies
-// and answers, and add it to the table. A request that continues state on the provider's side, as those of
-// the Responses API with a previous_response_id, is one that Parse refuses: it passes as it came.
+// and answers, and add it to the table. A request that continues state which only the provider has
+// is one that Parse refuses: it passes as it came.
 package dialect

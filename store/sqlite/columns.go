@@ -57,7 +57,7 @@ var tables = map[string]table{
 	},
 	"fixed": {clear: "tenant tokens", masked: "version system tools"},
 	"requests": {
-		clear:  "tenant conversation id time version length api model status broken usage",
+		clear:  "tenant conversation id time version length api model status broken answer_id usage",
 		masked: "fixed frame view answer plan",
 		sealed: "stop planned", place: [5]string{"tenant", "conversation", "id"},
 	},

@@ -89,13 +89,14 @@ func (e *events) request(t *tx, r *store.Request) error {
 	if version == 0 {
 		version = e.version
 	}
-	return t.exec(`INSERT INTO requests (tenant, conversation, id, time, version, length, api, model, fixed, frame, view, status, broken, answer, stop, usage, planned, plan)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	return t.exec(`INSERT INTO requests (tenant, conversation, id, time, version, length, api, model, fixed, frame, view, status, broken, answer, answer_id, stop, usage, planned, plan)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, conversation, id) DO UPDATE SET time = excluded.time, version = excluded.version, length = excluded.length,
 		api = excluded.api, model = excluded.model, fixed = excluded.fixed, frame = excluded.frame, view = excluded.view,
-		status = excluded.status, broken = excluded.broken, answer = excluded.answer, stop = excluded.stop, usage = excluded.usage, planned = excluded.planned, plan = excluded.plan`,
+		status = excluded.status, broken = excluded.broken, answer = excluded.answer, answer_id = excluded.answer_id,
+		stop = excluded.stop, usage = excluded.usage, planned = excluded.planned, plan = excluded.plan`,
 		e.Tenant, e.ID, r.ID, micros(r.Time), version, r.Length, r.API, r.Model, some(r.Fixed), some(r.Frame), some(r.View),
-		r.Status, r.Broken, some(r.Answer), t.text(r.Stop, requestPlace(e.Key, "requests.stop", r.ID)), string(usage),
+		r.Status, r.Broken, some(r.Answer), r.AnswerID, t.text(r.Stop, requestPlace(e.Key, "requests.stop", r.ID)), string(usage),
 		t.text(planned, requestPlace(e.Key, "requests.planned", r.ID)), some(plan))
 }
 

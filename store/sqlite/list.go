@@ -44,6 +44,10 @@ func (db *database) Conversations(ctx context.Context, f store.Filter) ([]store.
 	if f.Session != "" {
 		where, args = where+" AND c.session = ?", append(args, db.how.session(f.Tenant, f.Session))
 	}
+	if f.AnswerID != "" {
+		where += " AND c.id IN (SELECT conversation FROM requests WHERE tenant = ? AND answer_id = ?)"
+		args = append(args, f.Tenant, f.AnswerID)
+	}
 	if f.Limit == 0 {
 		f.Limit = 1000
 	}

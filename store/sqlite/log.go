@@ -28,7 +28,7 @@ func (db *database) Standing(ctx context.Context, k store.Key, limit int) ([]sto
 
 // requests reads the requests of a conversation. rest is the end of the query, with parameters of its own.
 func (db *database) requests(ctx context.Context, k store.Key, rest string, args ...any) (out []store.Request, err error) {
-	err = db.rows(ctx, `SELECT id, time, version, length, api, model, fixed, frame, view, status, broken, answer, stop, usage, planned, plan FROM requests r
+	err = db.rows(ctx, `SELECT id, time, version, length, api, model, fixed, frame, view, status, broken, answer, answer_id, stop, usage, planned, plan FROM requests r
 		WHERE tenant = ? AND conversation = ? `+rest, append([]any{k.Tenant, k.ID}, args...), func(rows *sql.Rows) error {
 		r, err := db.scanRequest(k, rows)
 		out = append(out, r)
@@ -40,7 +40,7 @@ func (db *database) requests(ctx context.Context, k store.Key, rest string, args
 func (db *database) scanRequest(k store.Key, rows *sql.Rows) (r store.Request, err error) {
 	var at int64
 	var fixed, frame, view, answer, stop, usage, planned, plan []byte
-	err = rows.Scan(&r.ID, &at, &r.Version, &r.Length, &r.API, &r.Model, &fixed, &frame, &view, &r.Status, &r.Broken, &answer, &stop, &usage, &planned, &plan)
+	err = rows.Scan(&r.ID, &at, &r.Version, &r.Length, &r.API, &r.Model, &fixed, &frame, &view, &r.Status, &r.Broken, &answer, &r.AnswerID, &stop, &usage, &planned, &plan)
 	if err != nil {
 		return r, err
 	}

@@ -77,7 +77,7 @@ func (x *teller) batch() *store.Batch {
 		Fixed:  &store.Fixed{Version: hash(x.seed + "fixed")},
 		Head:   &store.Head{Model: inTheClear, Fixed: hash(x.seed + "fixed")},
 		Events: store.Events{
-			Requests: []store.Request{{ID: "r", Time: now, API: inTheClear, Model: inTheClear, Fixed: hash(x.seed + "fixed"), Frame: hash(texts[3]),
+			Requests: []store.Request{{ID: "r", Time: now, API: inTheClear, Model: inTheClear, AnswerID: inTheClear, Fixed: hash(x.seed + "fixed"), Frame: hash(texts[3]),
 				Answer: hash(texts[2]), View: hash(x.seed + "view"), Planned: &store.Planned{Decisions: hash(texts[4])}}},
 			Spends: []store.Spend{{ID: "s-" + x.seed, Time: now, Model: inTheClear, Purpose: inTheClear}},
 			Anchor: &store.Anchor{Time: now},

@@ -80,7 +80,7 @@ func runAnswer(t *testing.T, d dialect.Dialect, a Answer) {
 	})
 	t.Run("NoRoom", func(t *testing.T) {
 		if got := streamed(d, never, events); got.Broken || got.Content != nil || got.Usage != stream.Usage ||
-			got.Stop != stream.Stop {
+			got.Stop != stream.Stop || got.Came == 0 || got.Came != stream.Came {
 			t.Errorf("without room %+v is read, want everything but the content", got)
 		}
 	})

@@ -24,6 +24,25 @@ var listTests = []test{
 		b.equal("name that is an id", b.list(store.Filter{Name: one.ID}), []string{one.ID})
 		b.equal("wildcards are letters", b.list(store.Filter{Name: "%"}), []string(nil))
 	}},
+	{"ByAnswer", func(b *bench) {
+		one, two := b.talk("s", "a"), b.talk("s", "b")
+		for _, r := range []store.Request{{ID: "r", AnswerID: "resp_1"}, {ID: "r", AnswerID: "resp_2"}, {ID: "r2"}} {
+			if err := b.Record(b.ctx, one.Key, &store.Events{Requests: []store.Request{r}}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := b.Record(b.ctx, two.Key, &store.Events{Requests: []store.Request{{ID: "r", AnswerID: "resp_1"}}}); err != nil {
+			b.Fatal(err)
+		}
+		b.equal("an id that one request had first", b.list(store.Filter{AnswerID: "resp_1"}), []string{two.ID})
+		b.equal("its newest id", b.list(store.Filter{AnswerID: "resp_2"}), []string{one.ID})
+		b.equal("the beginning of an id", b.list(store.Filter{AnswerID: "resp_"}), []string(nil))
+		b.equal("another tenant's", b.list(store.Filter{Tenant: "bob", AnswerID: "resp_2"}), []string(nil))
+		rs, err := b.Requests(b.ctx, one.Key)
+		if err != nil || len(rs) != 2 || rs[0].AnswerID+rs[1].AnswerID != "resp_2" {
+			b.Errorf("requests %+v, %v", rs, err)
+		}
+	}},
 	{"Summary", func(b *bench) {
 		l := b.talk("s", "hello", "hi", "more")
 		batch := l.batch(3)

@@ -12,6 +12,7 @@ import (
 // An Answer is what the provider has answered, as far as it is kept.
 type Answer struct {
 	Status       int
+	ID           string       // by which a later request may name it, empty: none may
 	Usage        decant.Usage // of the pass that wrote the answer, as reported
 	Extra        decant.Usage // of other passes, which are billed as well
 	Content      []byte       // a JSON list of blocks, nil when there was none

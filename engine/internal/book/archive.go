@@ -221,6 +221,9 @@ func (a *archiver) events() (ev store.Events, err error) {
 			Time: f.Time, Length: len(f.Out.Prompt.Blocks), API: f.Out.Prompt.API(), Model: c.Model, Fixed: c.Fixed.Version,
 			Status: f.Status, Broken: f.Broken || f.Status == 0, Stop: f.Stop, Usage: f.Usage,
 		}
+		if f.Answered() && f.Content != nil {
+			req.AnswerID = f.ID
+		}
 		if !match.SameBytes(f.Body, f.Out.Body) {
 			req.View = decant.HashBytes(f.Body)
 		}

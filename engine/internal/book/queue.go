@@ -184,6 +184,18 @@ func (b *Queue[T]) Wait(ctx context.Context, s match.Start) bool {
 	return true
 }
 
+// Holding returns a conversation of which such an item waits, or is being written, and whether there is one.
+func (b *Queue[T]) Holding(is func(T) bool) (match.Start, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for s, q := range b.of {
+		if slices.ContainsFunc(q.waiting, is) || slices.ContainsFunc(q.writing, is) {
+			return s, true
+		}
+	}
+	return match.Start{}, false
+}
+
 // WaitAll makes all archives begin, and returns when those are done that were under way then, or the context ends.
 func (b *Queue[T]) WaitAll(ctx context.Context) {
 	b.mu.Lock()

@@ -22,6 +22,7 @@ type answer struct {
 	whole   []byte // content of an answer that came in one piece
 	edited  *edited
 	started bool
+	failed  bool // an error has come
 	ended   bool
 }
 
@@ -75,6 +76,9 @@ func (a *answer) Event(name, data []byte) {
 	case "message_stop":
 		a.ended = true
 		return
+	case "error":
+		a.failed = true
+		return
 	default:
 		return
 	}
@@ -96,6 +100,9 @@ func (a *answer) Event(name, data []byte) {
 		a.edited = cmp.Or(e.Edited, a.edited)
 	}
 }
+
+// Ended implements dialect.AnswerReader.
+func (a *answer) Ended() bool { return a.ended }
 
 // maxBlocks bounds the content of one answer, whatever index a stream names.
 const maxBlocks = 10_000
@@ -166,7 +173,7 @@ func (a *answer) Object(src []byte) {
 // Answer implements dialect.AnswerReader. One that broke off has no content, but what was said in it is told: the
 // client may send back any part of it, or none, and has received it all the same.
 func (a *answer) Answer() dialect.Answer {
-	out := dialect.Answer{Edited: a.edited != nil}
+	out := dialect.Answer{Edited: a.edited != nil, Came: a.came}
 	out.Usage, out.Extra = a.usage.passes()
 	if a.edited != nil {
 		for _, e := range a.edited.Applied {
@@ -174,7 +181,7 @@ func (a *answer) Answer() dialect.Answer {
 		}
 	}
 	if !a.ended {
-		out.Broken, out.Partial, out.Came = true, a.partial(), a.came
+		out.Broken, out.Partial, out.Refused = true, a.partial(), a.failed && !a.started
 		return out
 	}
 	out.Stop, out.Content = a.stop, a.whole

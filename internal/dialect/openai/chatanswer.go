@@ -2,6 +2,7 @@ package openai
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -18,13 +19,15 @@ type chatAnswer struct {
 	usage  chatUsage
 	stop   string
 	billed bool // usage has come
-	came   int  // bytes of what was said, kept or not
+	came   int  // bytes of what was said in all choices, kept or not
 	texts  [len(chatTexts)][]byte
-	calls  []chatCall
-	old    chatCall // of the member function_call
-	called bool     // there is such a member
-	raw    []byte   // of an object that broke off
+	calls  []calling
+	old    calling // of the member function_call
+	called bool    // there is such a member
+	raw    []byte  // of an object that broke off
+	failed bool    // an error has come
 	ended  bool
+	over   bool // the last frame has come
 }
 
 // ReadAnswer implements dialect.Answers.
@@ -45,6 +48,28 @@ type chatCall struct {
 		Name  string `json:"name"`
 		Input string `json:"input"`
 	} `json:"custom"`
+}
+
+// function returns what is called, and with which arguments.
+func (c *chatCall) function() *chatCall {
+	switch {
+	case c.Custom != nil:
+		return &chatCall{Name: c.Custom.Name, Args: looseText(c.Custom.Input)}
+	case c.Function != nil:
+		return c.Function
+	}
+	return &chatCall{}
+}
+
+// A calling is a call that is put together from its parts.
+type calling struct {
+	id, kind   string
+	name, args []byte
+}
+
+// add adds what a part says of the function.
+func (c *calling) add(f *chatCall) {
+	c.name, c.args = append(c.name, f.Name...), append(c.args, f.Args...)
 }
 
 // A looseText is text that some servers give as an object, which it then is the source of.
@@ -72,6 +97,19 @@ type chatMessage struct {
 	Call      *chatCall      `json:"function_call"`
 }
 
+// said returns how many bytes a message, or a part of one, says.
+func (m *chatMessage) said() int {
+	n := len(textOf(m.Content)) + len(cmp.Or(m.Reasoning, m.Router)) + len(m.Refusal)
+	for i := range m.Calls {
+		f := m.Calls[i].function()
+		n += len(m.Calls[i].ID) + len(f.Name) + len(f.Args)
+	}
+	if m.Call != nil {
+		n += len(m.Call.Name) + len(m.Call.Args)
+	}
+	return n
+}
+
 // A completion is an answer, or a part of one.
 type completion struct {
 	Choices []struct {
@@ -80,8 +118,12 @@ type completion struct {
 		Delta   chatMessage `json:"delta"`
 		Finish  string      `json:"finish_reason"`
 	} `json:"choices"`
-	Usage *chatUsage `json:"usage"`
+	Usage *chatUsage     `json:"usage"`
+	Error jsontext.Value `json:"error"`
 }
+
+// failed reports whether an error stands in place of an answer.
+func (c *completion) failed() bool { return c.Error.Kind() != 0 && c.Error.Kind() != 'n' }
 
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
@@ -89,22 +131,29 @@ var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.Allo
 // server sends no last frame.
 func (a *chatAnswer) Event(name, data []byte) {
 	if string(data) == "[DONE]" {
-		a.ended = a.stop != ""
+		a.ended, a.over = a.stop != "", true
 		return
 	}
 	var c completion
+	a.failed = a.failed || string(name) == "error"
 	if string(name) != "message" || json.Unmarshal(data, &c, lenient) != nil {
 		return
 	}
 	a.bill(c.Usage)
+	a.failed = a.failed || c.failed()
 	for i := range c.Choices {
 		if x := &c.Choices[i]; x.Index == 0 {
 			a.take(&x.Delta)
 			a.stop = cmp.Or(x.Finish, a.stop)
+		} else {
+			a.came += x.Delta.said()
 		}
 	}
 	a.ended = a.ended || a.billed && a.stop != ""
 }
+
+// Ended implements dialect.AnswerReader. Usage may stand behind the reason to stop.
+func (a *chatAnswer) Ended() bool { return a.over }
 
 // bill takes usage, of which the newest counts.
 func (a *chatAnswer) bill(u *chatUsage) {
@@ -117,10 +166,15 @@ func (a *chatAnswer) bill(u *chatUsage) {
 func (a *chatAnswer) Object(src []byte) {
 	var c completion
 	if json.Unmarshal(src, &c, lenient) != nil || len(c.Choices) == 0 {
-		a.raw = src
+		if a.failed = c.failed(); !a.failed {
+			a.raw = src
+		}
 		return
 	}
 	a.bill(c.Usage)
+	for i := range c.Choices[1:] {
+		a.came += c.Choices[1+i].Message.said()
+	}
 	a.take(&c.Choices[0].Message)
 	a.stop, a.ended = c.Choices[0].Finish, true
 }
@@ -137,7 +191,7 @@ func (a *chatAnswer) take(m *chatMessage) {
 	}
 	if m.Call != nil && a.room(len(m.Call.Name)+len(m.Call.Args)) {
 		a.called = true
-		a.old.Name, a.old.Args = a.old.Name+m.Call.Name, a.old.Args+m.Call.Args
+		a.old.add(m.Call)
 	}
 }
 
@@ -153,11 +207,11 @@ func textOf(v jsontext.Value) string {
 		if json.Unmarshal(v, &parts, lenient) != nil {
 			return ""
 		}
-		text := ""
+		var text strings.Builder
 		for _, p := range parts {
-			text += p.Text
+			text.WriteString(p.Text)
 		}
-		return text
+		return text.String()
 	}
 	return ""
 }
@@ -170,22 +224,16 @@ func (a *chatAnswer) call(c *chatCall, at int) {
 	if c.Index != nil {
 		at = *c.Index
 	}
-	if c.Custom != nil {
-		c.Function = &chatCall{Name: c.Custom.Name, Args: looseText(c.Custom.Input)}
-	}
-	f := c.Function
-	if f == nil {
-		f = &chatCall{}
-	}
-	if at < 0 || at > len(a.calls) || at >= maxCalls || !a.room(len(c.ID)+len(f.Name)+len(f.Args)) {
+	f := c.function()
+	if !a.room(len(c.ID)+len(f.Name)+len(f.Args)) || at < 0 || at > len(a.calls) || at >= maxCalls {
 		return
 	}
 	if at == len(a.calls) {
-		a.calls = append(a.calls, chatCall{})
+		a.calls = append(a.calls, calling{})
 	}
 	to := &a.calls[at]
-	to.ID, to.Type = cmp.Or(to.ID, c.ID), cmp.Or(to.Type, c.Type)
-	to.Name, to.Args = to.Name+f.Name, to.Args+f.Args
+	to.id, to.kind = cmp.Or(to.id, c.ID), cmp.Or(to.kind, c.Type)
+	to.add(f)
 }
 
 // room reports whether n bytes more of what was said may be kept, and lets go of what there is when they may not.
@@ -199,9 +247,10 @@ func (a *chatAnswer) room(n int) bool {
 
 // Answer implements dialect.AnswerReader.
 func (a *chatAnswer) Answer() dialect.Answer {
-	out := dialect.Answer{Usage: a.usage.tokens()}
+	out := dialect.Answer{Usage: a.usage.tokens(), Came: a.came}
 	if !a.ended {
-		out.Broken, out.Partial, out.Came = true, a.partial(), a.came
+		out.Broken, out.Partial = true, a.partial()
+		out.Refused = a.failed && !a.billed && a.came == 0
 		return out
 	}
 	if out.Stop = a.stop; !a.lost {
@@ -217,7 +266,7 @@ func (a *chatAnswer) partial() (out []byte) {
 		out = append(out, t...)
 	}
 	for _, c := range append(a.calls, a.old) {
-		out = append(append(append(out, c.ID...), c.Name...), c.Args...)
+		out = append(append(append(out, c.id...), c.name...), c.args...)
 	}
 	return out
 }
@@ -251,22 +300,22 @@ func (a *chatAnswer) message() []byte {
 }
 
 // append appends the call as an element of tool_calls.
-func (c *chatCall) append(out []byte) []byte {
-	kind, arguments := cmp.Or(c.Type, "function"), "arguments"
+func (c *calling) append(out []byte) []byte {
+	kind, arguments := cmp.Or(c.kind, "function"), "arguments"
 	if kind == "custom" {
 		arguments = "input"
 	}
-	out = jsonspan.AppendQuote(append(out, `{"id":`...), c.ID)
+	out = jsonspan.AppendQuote(append(out, `{"id":`...), c.id)
 	out = jsonspan.AppendQuote(append(out, `,"type":`...), kind)
 	out = append(jsonspan.AppendQuote(append(out, ','), kind), ':')
 	return append(appendFunction(out, arguments, c), '}')
 }
 
 // appendFunction appends what is called, and with which arguments.
-func appendFunction(out []byte, arguments string, c *chatCall) []byte {
-	out = jsonspan.AppendQuote(append(out, `{"name":`...), c.Name)
+func appendFunction(out []byte, arguments string, c *calling) []byte {
+	out = jsonspan.AppendQuote(append(out, `{"name":`...), string(c.name))
 	out = append(out, `,"`+arguments+`":`...)
-	return append(jsonspan.AppendQuote(out, string(c.Args)), '}')
+	return append(jsonspan.AppendQuote(out, string(c.args)), '}')
 }
 
 // chatUsage is what the API reports. The prompt is all of it, what was read from the cache and written to it

@@ -59,7 +59,7 @@ func doorOf(r *http.Request) (wire.Format, dialect.Door) {
 	base, below := split(path)
 	switch {
 	case begins(below, sharedPaths) && hasKey(r.Header), begins(below, ownPaths), generates(path):
-	case r.Header.Get(AccountHeader) == "":
+	case r.Header.Get(AccountHeader) == "" && (!hasOwnKey(r.Header) || strings.Contains(path+"/", "/messages/")):
 		return "", dialect.Door{}
 	}
 	if r.Method == http.MethodPost && begins(below, freePaths) && !dialect.Ambiguous(path) {
@@ -94,6 +94,17 @@ func generates(path string) bool {
 		}
 	}
 	return false
+}
+
+// ownKeys are how keys of OpenAI's begin that cannot be another's.
+var ownKeys = []string{"sk-proj-", "sk-svcacct-", "sk-admin-"}
+
+// hasOwnKey reports whether a request carries a key that is for no server of the Messages API: one of OpenAI's, or
+// any in the header that Azure has for it. On a path that nobody knows it tells whose the request is.
+func hasOwnKey(h http.Header) bool {
+	return h.Get("Api-Key") != "" || slices.ContainsFunc(ownKeys, func(begins string) bool {
+		return strings.HasPrefix(h.Get("Authorization"), "Bearer "+begins) || strings.HasPrefix(h.Get("X-Api-Key"), begins)
+	})
 }
 
 // hasKey reports whether a request carries a bearer that is no key of Anthropic's, and no header of the

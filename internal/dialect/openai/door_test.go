@@ -24,8 +24,13 @@ func TestDoor(t *testing.T) {
 		{"/v1/models", "", false},
 		{"/v1/models", "Bearer sk-ant-x", false},
 		{"/v1/messages", key, false},
-		{"/v1/responsesX", key, false},
-		{"/", key, false},
+		{"/v1/responsesX", "Bearer sk-x", false},
+		{"/v1/messages/batches", key, false},
+		{"/", key, true}, // nobody knows the path, but the key is OpenAI's
+		{"/v1/organizations/me", "Bearer sk-svcacct-x", true},
+		{"/v1/organizations/me", "Bearer sk-admin-x", true},
+		{"/v1/organizations/me", "Bearer sk-x", false},
+		{"/v1/organizations/me", "Bearer sk-ant-x", false},
 	} {
 		r := &http.Request{
 			Method: http.MethodPost, URL: &url.URL{Path: c.path}, Header: http.Header{"Authorization": {c.key}},

@@ -15,13 +15,16 @@ import (
 
 // A response is what the model said, put together from what passed by.
 type response struct {
-	keep  func(n int) bool
-	lost  bool // it was too large: nothing of its content is kept
-	items []item
-	bytes int    // of whole items
-	came  int    // bytes of what was said, kept or not
-	said  []byte // of an answer in one piece that broke off
-	end   *responseEnd
+	keep   func(n int) bool
+	lost   bool // it was too large: nothing of its content is kept
+	items  []item
+	bytes  int    // of whole items
+	came   int    // bytes of what was said, kept or not
+	spoken int    // index of the item of which the newest delta is
+	said   []byte // of an answer in one piece that broke off
+	output []byte // of the end, where no item came before it
+	end    *responseEnd
+	failed bool // an error has come
 }
 
 // An item is one item of the output of a stream.
@@ -33,12 +36,12 @@ type item struct {
 
 // A responseEnd is what is read of a response object.
 type responseEnd struct {
+	ID     string `json:"id"`
 	Status string `json:"status"`
 	Detail struct {
 		Reason string `json:"reason"`
 	} `json:"incomplete_details"`
-	Output jsontext.Value `json:"output"`
-	Usage  responseUsage  `json:"usage"`
+	Usage responseUsage `json:"usage"`
 }
 
 // A responseUsage is what the API reports. What was read from the cache and written to it is part of the input.
@@ -65,7 +68,9 @@ func (u *responseUsage) tokens() decant.Usage {
 }
 
 // ReadAnswer implements dialect.Answers.
-func (Responses) ReadAnswer(room func(n int) bool) dialect.AnswerReader { return &response{keep: room} }
+func (Responses) ReadAnswer(room func(n int) bool) dialect.AnswerReader {
+	return &response{keep: room, spoken: -1}
+}
 
 // Event implements dialect.AnswerReader. Some servers leave the names of events out; the type tells as well.
 func (a *response) Event(name, data []byte) {
@@ -79,15 +84,40 @@ func (a *response) Event(name, data []byte) {
 		a.delta(data)
 	case kind == "response.output_item.done":
 		a.done(data)
-	case kind == "response.completed", kind == "response.incomplete":
-		var e struct {
-			Response responseEnd `json:"response"`
-		}
-		if json.Unmarshal(data, &e, lenient) == nil {
-			a.end = &e.Response
-			a.end.Output = a.end.Output.Clone()
+	case kind == "response.completed", kind == "response.incomplete", kind == "response.failed":
+		a.failed = kind == "response.failed"
+		a.finish(data)
+	case kind == "error":
+		a.failed = true
+	}
+}
+
+// Ended implements dialect.AnswerReader.
+func (a *response) Ended() bool { return a.end != nil }
+
+// finish takes the end of a stream. Its output is wanted only where no item has come whole before.
+func (a *response) finish(data []byte) {
+	var e struct {
+		Response responseEnd `json:"response"`
+	}
+	if json.Unmarshal(data, &e, lenient) != nil {
+		return
+	}
+	a.end = &e.Response
+	if at := jsonspan.Member(data, 0, "response"); a.bytes == 0 && !at.IsZero() && data[at.Start] == '{' {
+		output := outputOf(data, at.Start)
+		if a.came = max(a.came, len(output)-len("[]")); a.room(len(output)) {
+			a.output = bytes.Clone(output)
 		}
 	}
+}
+
+// outputOf returns the output of a response object in place, nil when there is none.
+func outputOf(src []byte, object int) []byte {
+	if at := jsonspan.Member(src, object, "output"); !at.IsZero() && src[at.Start] == '[' {
+		return at.Of(src)
+	}
+	return nil
 }
 
 // typeOf returns the type of an event, empty when it is none.
@@ -126,7 +156,7 @@ func (a *response) delta(data []byte) {
 	if json.Unmarshal(data, &e, lenient) != nil {
 		return
 	}
-	a.came += len(e.Delta)
+	a.came, a.spoken = a.came+len(e.Delta), e.Index
 	if !a.room(len(e.Delta)) {
 		return
 	}
@@ -140,18 +170,18 @@ func (a *response) done(data []byte) {
 		Index int            `json:"output_index"`
 		Item  jsontext.Value `json:"item"`
 	}
-	if json.Unmarshal(data, &e, lenient) != nil || e.Item.Kind() != '{' || !a.room(len(e.Item)) {
+	if json.Unmarshal(data, &e, lenient) != nil || e.Item.Kind() != '{' {
 		return
 	}
-	it := a.at(e.Index)
-	if it == nil {
-		return
-	}
-	if len(it.text) == 0 {
+	if e.Index != a.spoken {
 		a.came += len(e.Item) // it came in one piece
 	}
-	it.whole, it.text = e.Item.Clone(), nil
-	a.bytes += len(e.Item)
+	if a.bytes += len(e.Item); !a.room(len(e.Item)) {
+		return
+	}
+	if it := a.at(e.Index); it != nil {
+		it.whole, it.text = e.Item, nil
+	}
 }
 
 // room reports whether n bytes more of content may be kept, and lets go of what there is when they may not.
@@ -166,26 +196,43 @@ func (a *response) room(n int) bool {
 // Object implements dialect.AnswerReader.
 func (a *response) Object(src []byte) {
 	var end responseEnd
-	if json.Unmarshal(src, &end, lenient) != nil || end.Status != "" && end.Status != "completed" && end.Status != "incomplete" {
+	if json.Unmarshal(src, &end, lenient) != nil {
 		a.said = src
 		return
 	}
-	end.Output = end.Output.Clone()
-	a.end = &end
+	switch end.Status {
+	case "", "completed", "incomplete", "failed":
+		a.end, a.output, a.failed = &end, outputOf(src, 0), end.Status == "failed"
+	default:
+		a.said = src
+	}
 }
 
 // Answer implements dialect.AnswerReader.
 func (a *response) Answer() dialect.Answer {
-	if a.end == nil {
-		out := dialect.Answer{Broken: true, Partial: a.said, Came: a.came}
-		for i := range a.items {
-			out.Partial = append(append(out.Partial, a.items[i].whole...), a.items[i].text...)
-		}
-		return out
+	if a.end == nil || a.failed {
+		return a.broken()
 	}
 	return dialect.Answer{
 		Usage: a.end.Usage.tokens(), Stop: cmp.Or(a.end.Detail.Reason, a.end.Status, "completed"), Content: a.content(),
+		ID: a.end.ID, Came: a.came,
 	}
+}
+
+// broken returns an answer that ended before its end, or failed.
+func (a *response) broken() dialect.Answer {
+	out := dialect.Answer{Broken: true, Partial: a.said, Came: a.came}
+	for i := range a.items {
+		out.Partial = append(append(out.Partial, a.items[i].whole...), a.items[i].text...)
+	}
+	if a.end != nil {
+		out.Usage = a.end.Usage.tokens()
+		if len(a.output) > len("[]") {
+			out.Partial = a.output
+		}
+	}
+	out.Refused = a.failed && a.came == 0 && len(out.Partial) == 0 && out.Usage == decant.Usage{}
+	return out
 }
 
 // content returns the items as a JSON list. Where a stream has told them one by one, its end need not have them.
@@ -202,8 +249,8 @@ func (a *response) content() []byte {
 			out = append(out, w...)
 		}
 	}
-	if len(out) == 1 && a.end.Output.Kind() == '[' {
-		return bytes.Clone(a.end.Output)
+	if len(out) == 1 && a.output != nil {
+		return a.output
 	}
 	return append(out, ']')
 }

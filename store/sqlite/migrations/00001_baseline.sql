@@ -157,12 +157,14 @@ CREATE TABLE requests (
     status       INTEGER NOT NULL,
     broken       INTEGER NOT NULL, -- 1: its answer broke off
     answer       BLOB    NOT NULL,
+    answer_id    TEXT    NOT NULL, -- by which the provider knows the answer; '': nobody goes on from it
     stop         TEXT    NOT NULL,
     usage        TEXT    NOT NULL, -- JSON
     planned      TEXT    NOT NULL, -- JSON: what would have been done; '': the request was not observed only
     plan         BLOB    NOT NULL, -- blob: the decisions; empty: none
     PRIMARY KEY (tenant, conversation, id)
 ) WITHOUT ROWID;
+CREATE INDEX requests_answer ON requests (tenant, answer_id) WHERE answer_id <> '';
 
 CREATE TABLE spends (
     tenant           TEXT    NOT NULL,

@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/decantdev/decant/engine/internal/book"
+	"github.com/decantdev/decant/internal/archive"
+	"github.com/decantdev/decant/internal/dialect"
+	"github.com/decantdev/decant/store"
+)
+
+// whole returns a request with all of its conversation. A client may send what is new alone, and name the answer that it
+// goes on from: what is before is stored, so that such a request is managed like any other. A request that goes on from an
+// answer which is not stored stays as it is: the provider may know it. So it does where the store fails.
+func (e *Engine) whole(ctx context.Context, d dialect.Dialect, req *Request) *Request {
+	by, ok := d.(dialect.Follower)
+	if !ok || e.opts.mode(req) != Manage {
+		return req
+	}
+	id := by.Follows(req.Body)
+	if id == "" {
+		return req
+	}
+	ctx, cancel := e.deadlines.ForStore(e.deadlines.Begin(ctx, true)) // without it the client has nothing
+	defer cancel()
+	said, err := e.answered(ctx, d, req.Tenant, id)
+	if err != nil {
+		if !errors.Is(err, store.ErrNotFound) {
+			e.logError(fmt.Errorf("look up the answer that a request goes on from: %w", err))
+		}
+		return req
+	}
+	before, err := archive.ReadAnswered(ctx, e.store, said.Key, &said.request)
+	if err != nil {
+		e.logError(fmt.Errorf("read what a request goes on from: %w", err))
+		return req
+	}
+	out := *req
+	out.Body = by.Whole(req.Body, before)
+	if out.Session == "" {
+		out.Session = said.Session
+	}
+	return &out
+}
+
+// A said is a stored answer.
+type said struct {
+	store.Conversation
+	request store.Request // that it answers
+}
+
+// fewStanding are so many requests that the newest answers are among them: most requests go on from these.
+const fewStanding = 4
+
+// answered returns the answer with an id, once it is archived. One that is not stored is store.ErrNotFound.
+func (e *Engine) answered(ctx context.Context, d dialect.Dialect, tenant, id string) (*said, error) {
+	if s, waits := e.queue.Holding(func(f book.Answered) bool {
+		return f.ID == id && f.Out.Start.Tenant == tenant
+	}); waits {
+		e.queue.Wait(ctx, s)
+	}
+	cs, err := e.store.Conversations(ctx, store.Filter{Tenant: tenant, AnswerID: id, Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(cs) == 0 {
+		return nil, store.ErrNotFound
+	}
+	out := &said{Conversation: cs[0].Conversation}
+	for _, read := range []func() ([]store.Request, error){
+		func() ([]store.Request, error) { return e.store.Standing(ctx, out.Key, fewStanding) },
+		func() ([]store.Request, error) { return e.store.Requests(ctx, out.Key) },
+	} {
+		rs, err := read()
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(rs, func(r store.Request) bool { return r.AnswerID == id && r.API == string(d.About().Format) })
+		if i >= 0 {
+			out.request = rs[i]
+			return out, nil
+		}
+	}
+	return nil, store.ErrNotFound
+}
