@@ -133,7 +133,6 @@ func (rm *room) lastUse() lastUse {
 // begin begins a run under the pass of the context of, or says why there is none.
 func (rm *room) begin(of context.Context, start func(context.Context) iter.Seq2[agent.Event, error]) (*running, error) {
 	if err := rm.rooms.elsewhere(of, rm.key); err != nil {
-		rm.rooms.leave(func(other *room) bool { return other == rm }) // what is read next is what the other one has written
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(withPass(rm.rooms.ctx, passOf(of)))

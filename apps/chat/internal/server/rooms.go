@@ -25,7 +25,8 @@ type rooms struct {
 	stop context.CancelFunc
 	runs sync.WaitGroup
 
-	tending sync.WaitGroup // of the lease
+	tending  sync.WaitGroup // of the lease
+	resuming sync.Mutex     // held while runs that were left are gone on with, beside the lease
 
 	space *hold.Space // for requests and runs
 
@@ -193,7 +194,8 @@ func (s *rooms) resume(ctx context.Context) error {
 	return err
 }
 
-// resumeOne goes on with the run of a session, if one was interrupted. Those of other services that are alive were not.
+// resumeOne goes on with the run of a session, if one was interrupted. Those of other services that are alive were not, and of
+// several that find it one goes on.
 func (s *rooms) resumeOne(ctx context.Context, j *store.Journal, others map[string]bool) error {
 	sum, err := summaryOf(j)
 	if err != nil || others[sum.Owner] || !sum.Running || sum.Waiting || sum.Labels[labelAgent] == "" {
@@ -202,6 +204,9 @@ func (s *rooms) resumeOne(ctx context.Context, j *store.Journal, others map[stri
 	rm, err := s.room(ctx, j.Key)
 	if err == nil && rm.session.Interrupted() {
 		_, err = rm.begin(withPass(ctx, s.agents.limits.passFor(j.Key.Tenant)), rm.session.Continue)
+	}
+	if errors.Is(err, agent.ErrTaken) || errors.Is(err, errElsewhere) {
+		return nil
 	}
 	return err
 }

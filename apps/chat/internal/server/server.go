@@ -209,17 +209,24 @@ func (s *Server) admitted(h handler) http.Handler {
 var errClosing = &apiError{http.StatusServiceUnavailable, "closing", "the service is about to end; try again in a moment"}
 
 // Continue goes on with the runs of all tenants that were under way when a service on the database ended, and does so
-// again whenever another one ends. It leaves runs alone that another service has under way.
+// again whenever another one ends. It leaves runs alone that another service has under way. After an error it tries again.
 func (s *Server) Continue(ctx context.Context) error {
-	if err := s.rooms.leases.begin(ctx); err != nil {
-		return err
-	}
+	rooms := s.rooms
 	tick := time.NewTicker(leaseEvery)
-	s.rooms.tending.Go(func() {
+	rooms.resuming.Lock()
+	defer rooms.resuming.Unlock()
+	rooms.tending.Go(func() {
 		defer tick.Stop()
-		s.rooms.tend(s.rooms.ctx, tick.C)
+		rooms.tend(rooms.ctx, tick.C)
 	})
-	return s.rooms.resume(ctx)
+	err := rooms.leases.touch(ctx)
+	if err == nil { // without a lease others would take the runs again
+		err = rooms.resume(ctx)
+	}
+	if err != nil {
+		rooms.leases.noteLeft(true)
+	}
+	return err
 }
 
 // Serve answers requests on a listener until the context ends. Then nothing new begins. It waits for runs under way for at

@@ -176,6 +176,9 @@ func (h *sessionAPI) patchSession(w http.ResponseWriter, r *http.Request, tenant
 	if err != nil {
 		return err
 	}
+	if err := h.rooms.elsewhere(r.Context(), rm.key); err != nil {
+		return err
+	}
 	if in.Title != nil {
 		if err := rm.session.Rename(*in.Title); err != nil {
 			return err
@@ -198,6 +201,9 @@ func (h *sessionAPI) deleteSession(w http.ResponseWriter, r *http.Request, tenan
 	k := store.Key{Tenant: tenant, ID: r.PathValue("id")}
 	rm, err := h.rooms.room(r.Context(), k)
 	if err != nil {
+		return err
+	}
+	if err := h.rooms.elsewhere(r.Context(), k); err != nil {
 		return err
 	}
 	if err := rm.stop(r.Context()); err != nil {
