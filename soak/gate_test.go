@@ -53,8 +53,8 @@ func startGate(t *testing.T, dir, upstream string, race bool) *gate {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build decant: %v\n%s", err, out)
 	}
-	settings := fmt.Sprintf("anthropic_upstream: %s\nwindow: %d\nmetrics_listen: 127.0.0.1:%d\nkeys:\n- {tenant: alice, key: %s}\n- {tenant: bob, key: %s}\n",
-		upstream, window, freePort(t), alice.key, bob.key)
+	settings := fmt.Sprintf("anthropic_upstream: %s\nopenai_upstream: %s\nwindow: %d\nmetrics_listen: 127.0.0.1:%d\nkeys:\n- {tenant: alice, key: %s}\n- {tenant: bob, key: %s}\n",
+		upstream, upstream, window, freePort(t), alice.key, bob.key)
 	if err := os.WriteFile(g.file("decant.yaml"), []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}

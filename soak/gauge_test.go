@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +21,7 @@ type sample struct {
 	at                   time.Duration // since the first
 	rss, peak, heap      float64       // MB
 	files, routines      int
+	opened               int     // descriptors of the database, which are not among files
 	database, writeAhead float64 // MB
 	asked                int     // requests so far
 	lines                int     // conversations so far
@@ -53,8 +55,7 @@ func (s *soak) sample() sample {
 	pid := s.gate.cmd.Process.Pid
 	x := sample{at: time.Since(s.gauge.start)}
 	x.rss, x.peak = memory(pid)
-	fds, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid)) // empty when the process has ended, which others notice
-	x.files = len(fds)
+	x.files, x.opened = s.descriptors(pid)
 	m := scrape(s.gate.metrics)
 	x.routines, x.heap, x.faults = int(m["go_goroutines"]), m["go_memstats_heap_inuse_bytes"]/1e6, m["decant_faults_total"]
 	x.database, x.writeAhead = sizeOf(s.gate.file("d.db")), sizeOf(s.gate.file("d.db-wal"))
@@ -65,6 +66,21 @@ func (s *soak) sample() sample {
 	x.lines = len(s.lines.all)
 	s.lines.mu.Unlock()
 	return x
+}
+
+// descriptors counts what the process has open: the files of the database apart, which it opens once more for each of
+// those who read at the same time, and keeps.
+func (s *soak) descriptors(pid int) (others, database int) {
+	dir := fmt.Sprintf("/proc/%d/fd", pid)
+	fds, _ := os.ReadDir(dir)
+	for _, fd := range fds {
+		if name, _ := os.Readlink(filepath.Join(dir, fd.Name())); strings.HasPrefix(name, s.gate.file("d.db")) {
+			database++
+		} else {
+			others++
+		}
+	}
+	return others, database
 }
 
 func sizeOf(name string) float64 {
@@ -121,7 +137,7 @@ func (s *soak) idle(enough func(*sample) bool) sample {
 		time.Sleep(500 * time.Millisecond)
 		x := s.sample()
 		best.files, best.routines = min(best.files, x.files), min(best.routines, x.routines)
-		best.rss = x.rss
+		best.rss, best.opened = x.rss, x.opened
 	}
 	return best
 }
@@ -148,16 +164,20 @@ func (g *gauge) print(t testing.TB, tally *tally) {
 const (
 	judgedFrom  = 20 * time.Minute
 	memoryGrows = 0.10 // of its mean, by least squares, once it is at its level
-	filesMore   = 8    // connections to the database that only many readers at once need
+	filesMore   = 8
+	opensMost   = 2*9 + 1 // nine connections to the database, two files each, and the memory that they share
 	routineMore = 8
 )
 
 // judge compares what was held at the beginning and at the end.
 func (g *gauge) judge(t testing.TB, before, after sample, length time.Duration, race bool) {
-	t.Logf("idle before: %d files, %d goroutines, %.1f MB; idle after: %d files, %d goroutines, %.1f MB",
-		before.files, before.routines, before.rss, after.files, after.routines, after.rss)
+	t.Logf("idle before: %d files, %d of the database, %d goroutines, %.1f MB; idle after: %d files, %d of the database, %d goroutines, %.1f MB",
+		before.files, before.opened, before.routines, before.rss, after.files, after.opened, after.routines, after.rss)
 	if after.files > before.files+filesMore {
 		t.Errorf("%d descriptors are left, %d before the long lap", after.files, before.files)
+	}
+	if after.opened > opensMost {
+		t.Errorf("%d descriptors of the database are left", after.opened)
 	}
 	if after.routines > before.routines+routineMore {
 		t.Errorf("%d goroutines are left, %d before the long lap", after.routines, before.routines)
