@@ -78,7 +78,7 @@ func TestTwoServicesOnOneDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []httpCall{
-		{method: "POST", path: "/messages", body: `{"text":"two"}`}, {method: "POST", path: "/continue"},
+		{method: "POST", path: "/messages", body: `{"text":"two"}`}, {method: "POST", path: "/continue"}, {method: "POST", path: "/stop"},
 		{method: "PATCH", body: `{"title":"mine"}`}, {method: "PATCH", body: `{"archived":true}`}, {method: "DELETE"},
 	} {
 		c.path = "/v1/sessions/" + id + c.path

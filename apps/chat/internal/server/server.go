@@ -194,7 +194,7 @@ func (s *Server) admitted(h handler) http.Handler {
 		if err == nil {
 			var c *claim
 			r, c, err = s.rooms.claimed(r.WithContext(withPass(r.Context(), u.pass)), u.Tenant)
-			defer c.done()
+			defer s.rooms.end(c)
 		}
 		if err == nil {
 			err = h(w, r, u.Tenant)
