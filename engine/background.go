@@ -90,14 +90,12 @@ func (a *ahead) begin(dr *plan.Draft, sent, answer []byte) {
 		return
 	}
 	next := plan.NewUpcoming(dr)
-	if o, near := next.Near(); near {
-		if a.by == nil || !a.segment(next, o, sent, answer) {
-			a.plan(next, o, false, answer)
-		}
-	} else if o, near := next.NearEarly(); near {
+	if o, near := next.NearEarly(); near { // it comes before one that is necessary
 		a.plan(next, o, true, answer)
-	} else {
+	} else if o, near := next.Near(); !near {
 		next.Drop()
+	} else if a.by == nil || !a.segment(next, o, sent, answer) {
+		a.plan(next, o, false, answer)
 	}
 }
 

@@ -1,6 +1,7 @@
 package token
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"io"
@@ -171,8 +172,13 @@ func undated(id string) string {
 
 // unknown returns what is assumed about a model that the catalogue does not know.
 func unknown(id string) Model {
-	m := Model{ID: id, Provider: maker(id), Window: DefaultWindow, Assumed: true, MinCache: defaultMinCache}
-	if m.Provider == OpenAI {
+	return of(maker(id), id)
+}
+
+// of returns what is assumed of a provider's model.
+func of(p Provider, id string) Model {
+	m := Model{ID: id, Provider: p, Window: DefaultWindow, Assumed: true, MinCache: defaultMinCache}
+	if p == OpenAI {
 		m.MinCache, m.Forgets = 1024, true
 	}
 	m.Binds = m.Since(5, 1)
@@ -269,10 +275,7 @@ func (e *modelEntry) model() (Model, error) {
 	if e.Window < 0 || e.MaxInput < 0 || e.MaxOutput < 0 || e.MinCache < 0 {
 		return Model{}, fmt.Errorf("a limit is negative")
 	}
-	m := unknown(e.ID)
-	if e.Provider != "" {
-		m.Provider = e.Provider
-	}
+	m := of(cmp.Or(e.Provider, maker(e.ID)), e.ID)
 	if e.Window > 0 {
 		m.Window, m.Assumed = e.Window, false
 	}

@@ -168,12 +168,21 @@ func TestGeneration(t *testing.T) {
 func TestUserFileAddsAndOverrides(t *testing.T) {
 	c, err := builtin(t).Read(strings.NewReader(`{"models":[
 		{"id":"house-model","provider":"openai","context_window":32000,"min_cacheable_tokens":null},
+		{"id":"team-opus","provider":"anthropic"},{"id":"gpt-oss-120b","provider":"groq"},
 		{"id":"claude-opus-5","provider":"anthropic","context_window":500000,"price_per_mtok":{"input":1,"output":null}}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if m, ok := c.Lookup("openai/house-model"); !ok || m.Window != 32000 || m.Assumed {
 		t.Errorf("added model: got %+v, %v", m, ok)
+	}
+	for _, w := range []struct {
+		id             string
+		binds, forgets bool
+	}{{"house-model", false, true}, {"team-opus", true, false}, {"gpt-oss-120b", false, false}} {
+		if m, ok := c.Lookup(w.id); !ok || m.Binds != w.binds || m.Forgets != w.forgets {
+			t.Errorf("%s: binds %t, forgets %t: its provider was not asked", w.id, m.Binds, m.Forgets)
+		}
 	}
 	m, _ := c.Lookup("claude-opus-5")
 	want := token.Rates{Input: token.Rate{USD: 1, Known: true}}

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/internal/config"
-	"github.com/decantdev/decant/internal/front"
+	"github.com/decantdev/decant/internal/edge"
 	"github.com/decantdev/decant/internal/process"
 )
 
@@ -33,7 +33,7 @@ func TestServeOnADamagedDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	s, err := newService(t.Context(), new(process.Process), cfg, slog.New(slog.NewTextHandler(&log, nil)), front.StoredKeys)
+	s, err := newService(t.Context(), new(process.Process), cfg, slog.New(slog.NewTextHandler(&log, nil)), edge.StoredKeys)
 	if err != nil {
 		t.Fatalf("the gateway does not start: %v", err)
 	}

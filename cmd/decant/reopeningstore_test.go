@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/internal/config"
-	"github.com/decantdev/decant/internal/front"
+	"github.com/decantdev/decant/internal/edge"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -73,7 +73,7 @@ func newStoodWith(t *testing.T, path string, settings map[string]string) *stood 
 		t.Fatal(err)
 	}
 	x := &stood{T: t, path: path, tick: make(chan time.Time)}
-	if x.service, err = newService(t.Context(), new(process.Process), cfg, slog.New(slog.NewTextHandler(&x.log, nil)), front.StoredKeys); err != nil {
+	if x.service, err = newService(t.Context(), new(process.Process), cfg, slog.New(slog.NewTextHandler(&x.log, nil)), edge.StoredKeys); err != nil {
 		t.Fatalf("the gateway does not start: %v", err)
 	}
 	x.service.stop()

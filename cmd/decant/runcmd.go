@@ -18,8 +18,8 @@ import (
 
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/doctor"
+	"github.com/decantdev/decant/internal/edge"
 	"github.com/decantdev/decant/internal/exit"
-	"github.com/decantdev/decant/internal/front"
 	"github.com/decantdev/decant/internal/process"
 )
 
@@ -104,7 +104,7 @@ func (c *runCmd) redirect(s *process.Process) (func() error, error) {
 func withGateway(cfg *config.Config, s *process.Process, do func(base string) error) (told string, err error) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	srv, err := newService(ctx, s, cfg, front.Logger(cfg, s), nil)
+	srv, err := newService(ctx, s, cfg, edge.Logger(cfg, s), nil)
 	if err != nil {
 		return "", err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/decantdev/decant/internal/command"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/edge"
 	"github.com/decantdev/decant/internal/front"
 	"github.com/decantdev/decant/internal/process"
 )
@@ -37,14 +38,14 @@ func (c *serveCmd) Run(s *process.Process) error {
 	ctx, stop := s.Context()
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	log := front.Logger(cfg, s)
+	log := edge.Logger(cfg, s)
 	defer front.Tend(ctx, time.Duration(cfg.Drain), log)()
-	srv, err := newService(ctx, s, cfg, log, front.StoredKeys)
+	srv, err := newService(ctx, s, cfg, log, edge.StoredKeys)
 	if err != nil {
 		return err
 	}
 	srv.board.Lines = linesFor(cfg, s)
-	e, err := front.New(ctx, cfg, srv.keys, srv.store.TenantKeys, log)
+	e, err := edge.New(ctx, cfg, srv.keys, srv.store.TenantKeys, log)
 	if err != nil {
 		return errors.Join(err, srv.close())
 	}
@@ -58,7 +59,7 @@ func (c *serveCmd) Run(s *process.Process) error {
 }
 
 // startAttrs returns what the log says about a gateway that begins to serve. A window of 0 means every model's own.
-func startAttrs(c *config.Config, e *front.Edge, s *service) []any {
+func startAttrs(c *config.Config, e *edge.Edge, s *service) []any {
 	as := []any{"listen", e.Listener().Addr().String(), "tls", e.Encrypts(), "upstream", c.Upstream, "openai_upstream", c.OpenAI, "db", s.path, "preset", c.Preset, "mode", c.Mode, "keys", s.keys.Len()}
 	if c.Seal.KeyFile != "" {
 		as = append(as, "encrypted", true)

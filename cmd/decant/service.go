@@ -14,8 +14,8 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/edge"
 	"github.com/decantdev/decant/internal/flush"
-	"github.com/decantdev/decant/internal/front"
 	"github.com/decantdev/decant/internal/keyring"
 	"github.com/decantdev/decant/internal/modelhttp"
 	"github.com/decantdev/decant/internal/notice"
@@ -84,7 +84,7 @@ func newService(ctx context.Context, p *process.Process, c *config.Config, log *
 	s.gateway, err = gateway.New(gateway.Options{
 		Engine: s.store.current.Load().engine, Upstream: c.Destinations()[0], OpenAI: c.OpenAIUpstream(), Routes: setup.Routes(c), Outbound: out, Keys: s.keys, Rules: rules, Project: c.Project, Logger: log,
 		Metrics: s.metrics, MetricsToken: c.Token.Reveal(), Version: p.Version, Commit: p.Commit,
-		Local: local(c.Listen), Hosts: c.Hosts, MaxBody: front.BodyLimit(c), Memory: front.BodyMemory(c),
+		Local: local(c.Listen), Hosts: c.Hosts, MaxBody: edge.BodyLimit(c), Memory: edge.BodyMemory(c),
 		Ready: s.store.Ping, Tracing: s.tracing, Accepted: s.own.Accepted(),
 	})
 	if err != nil {
@@ -101,7 +101,7 @@ var timeouts engine.Timeouts
 func manager(c *config.Config, pre *preset.Preset, s *service, money *gateway.Money, log *slog.Logger) func(*serviceStore) (*engine.Engine, error) {
 	o := engine.Options{
 		Preset: pre, Mode: engine.Mode(c.Mode), Window: c.Window, Adds: engine.Adds{DropBlock: c.DropBlock, Markers: c.AddMarkers}, Budgets: setup.Budgets(c),
-		Logger: log, Memory: engine.Memory{Backlog: front.Backlog(c)}, Watcher: s.tally, Timeouts: timeouts,
+		Logger: log, Memory: engine.Memory{Backlog: edge.Backlog(c)}, Watcher: s.tally, Timeouts: timeouts,
 		OnBooked: func(tenant string, spends []store.Spend) {
 			money.Book(tenant, spends)
 			s.tally.book(spends)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/decantdev/decant/internal/command"
@@ -32,15 +33,17 @@ func (c *sessionsCmd) Run(s *process.Process) error {
 		if err != nil {
 			return err
 		}
-		rows := make([]report.Session, len(found))
+		rows, unread := []report.Session{}, error(nil)
 		for i := range found {
-			if rows[i], err = lookup.Told(ctx, db, &found[i]); err != nil {
-				return err
+			row, err := lookup.Told(ctx, db, &found[i])
+			if errors.Is(err, store.ErrNotFound) {
+				continue // it was forgotten since
 			}
+			rows, unread = append(rows, row), errors.Join(unread, err)
 		}
 		if c.JSON {
-			return command.WriteJSON(s.Out, rows)
+			return errors.Join(unread, command.WriteJSON(s.Out, rows))
 		}
-		return report.WriteSessions(s.Out, rows, time.Local, c.FullIDs)
+		return errors.Join(unread, report.WriteSessions(s.Out, rows, time.Local, c.FullIDs))
 	})
 }

@@ -1,3 +1,3 @@
-// Package front is what servers that strangers can reach have in common, as the settings have it: listeners, certificate,
-// keys, limits of time, of connections and of memory, readiness, and how they end.
+// Package front is what servers that strangers can reach have in common: certificate, limits of time and of connections,
+// readiness, and how they end. It knows no settings; those of a server are package edge's.
 package front

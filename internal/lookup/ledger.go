@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
@@ -49,6 +50,7 @@ func (l *Ledger) Report() *report.Ledger {
 	if out.Conversations > 0 {
 		out.AverageTokens /= out.Conversations
 	}
+	out.Days = slices.SortedFunc(slices.Values(out.Days), func(a, b report.LedgerRow) int { return cmp.Compare(a.Name, b.Name) })
 	return &out
 }
 

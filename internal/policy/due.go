@@ -50,7 +50,7 @@ type Economy struct {
 	Read     float64 // r
 	Excess   Excess  // what a pour with a checkpoint would bring
 	Rethink  float64 // what it costs to think again what the model forgets behind a change
-	Least    int     // tokens of the request below which nothing may be taken out of it for money
+	Least    int     // tokens of the request that a pour for money must leave; 0: any number
 	Patience float64 // how many times the price of the rewrite Spent must reach; 0: once
 }
 
@@ -105,15 +105,15 @@ func Due(s Situation) Reason {
 		return ""
 	case s.Routine:
 		return Routine
-	case !e.Early, e.Least > 0 && s.Tokens-max(e.Freed, e.Excess.Freed) < e.Least:
+	case !e.Early:
 		return ""
-	case e.Cold() && (e.Covers() || s.frees(worthCold, s.little()/10) && float64(e.Freed)*e.Write >= e.Rethink):
+	case e.Cold() && (s.covers() || s.thins(worthCold, s.little()/10) && float64(e.Freed)*e.Write >= e.Rethink):
 		return Free
-	case e.Covers():
+	case s.covers():
 		return Paid
 	case e.Excess.Left > 0 && e.cached(): // outlines in front of a checkpoint save less than they cost
 		return ""
-	case !s.frees(worth, s.little()):
+	case !s.thins(worth, s.little()):
 		return ""
 	case e.Spent > 0 && e.Spent >= e.worth(e.Behind):
 		return Paid
@@ -124,6 +124,20 @@ func Due(s Situation) Reason {
 // worth returns what carrying something must have cost before it goes at the price of a rewrite of so many tokens.
 func (e *Economy) worth(rewritten int) float64 {
 	return cmp.Or(e.Patience, 1) * (float64(rewritten)*(e.Write-e.Read) + e.Rethink)
+}
+
+// covers reports whether a pour with a checkpoint pays, and leaves enough.
+func (s *Situation) covers() bool { return s.Economy.Covers() && s.leaves(s.Economy.Excess.Freed) }
+
+// thins reports whether a pour without one frees enough, and leaves enough.
+func (s *Situation) thins(share, least float64) bool {
+	return s.frees(share, least) && s.leaves(s.Economy.Freed)
+}
+
+// leaves reports whether a pour that frees so many tokens leaves as many as a pour for money must. In a small window
+// that is what any pour aims at.
+func (s *Situation) leaves(freed int) bool {
+	return s.Tokens-freed >= min(s.Economy.Least, s.Target)
 }
 
 // frees reports whether an early pour would free a share of the request, and so many tokens.

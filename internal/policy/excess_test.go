@@ -188,3 +188,34 @@ func TestThinkingAgainIsPaidFor(t *testing.T) {
 		}
 	}
 }
+
+// A pour for money leaves what it must, by what it takes out itself: cheap reductions that would take out more stand in
+// the way of no checkpoint. In a small window the aim of any pour is enough.
+func TestAPourForMoneyLeavesEnough(t *testing.T) {
+	s := policy.Situation{
+		Limits: policy.Limits{Window: 200_000, Trigger: 180_000, Target: 45_000, Reserve: 20_000}, Tokens: 160_000, MaxBytes: 1 << 30,
+		Economy: policy.Economy{
+			Early: true, Freed: 135_000, Behind: 10_000, Write: writing, Read: reading, Spent: 1e6, Least: 30_000,
+			Excess: policy.Excess{Freed: 130_000, Left: 20_000, Carried: 1e7},
+		},
+	}
+	small := s
+	small.Limits = policy.Limits{Window: 50_000, Trigger: 45_000, Target: 10_000, Reserve: 5_000}
+	small.Tokens, small.Economy.Freed, small.Economy.Excess.Freed, small.Economy.Excess.Left = 40_000, 20_000, 25_000, 10_000
+	for _, c := range []struct {
+		name string
+		s    policy.Situation
+		left int // tokens that a checkpoint leaves less than it would
+		want policy.Reason
+	}{
+		{"enough", s, 0, policy.Paid}, {"too little", s, 1, ""}, {"small", small, 0, policy.Paid}, {"too little of it", small, 5_001, ""},
+	} {
+		c.s.Economy.Excess.Freed += c.left
+		if c.want == "" {
+			c.s.Economy.Freed = c.s.Economy.Excess.Freed
+		}
+		if got := policy.Due(c.s); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}

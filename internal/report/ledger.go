@@ -269,8 +269,14 @@ func (g ledgerGroup) Head() []string {
 func (g ledgerGroup) Cells() (out [][]string) {
 	for i := range g.rows {
 		r, o := &g.rows[i], &g.rows[i].Over
-		out = append(out, []string{r.Name, Thousands(r.Requests - o.Requests), Thousands(r.Prompt - o.Prompt), Thousands(r.Without - o.Without),
-			usd(r.Spent - o.Spent), usd(r.Bare), usd(r.Net())})
+		row := []string{
+			r.Name, Thousands(r.Requests - o.Requests), Thousands(r.Prompt - o.Prompt), Thousands(r.Without - o.Without),
+			usd(r.Spent - o.Spent), usd(r.Bare), usd(r.Net()),
+		}
+		if r.Prompt > 0 && r.Spent == 0 && r.Bare == 0 { // the catalogue has no price
+			row[4], row[5], row[6] = "unknown", "unknown", "unknown"
+		}
+		out = append(out, row)
 		if o.Requests > 0 {
 			out = append(out, []string{"- besides, over the window", Thousands(o.Requests), Thousands(o.Prompt), Thousands(o.Without), usd(o.Spent), "-", "-"})
 		}
@@ -301,10 +307,10 @@ func (l *Ledger) WriteText(w io.Writer) error {
 		l.Decisions.text(p)
 	}
 	for _, g := range l.groups() {
-		head, cells := g.Head(), g.Cells()
-		if n := len(cells) - mostDays; n > 0 && g.Name == "day" && l.By == "" && !l.Full {
-			cells = cells[n:]
+		if n := len(g.rows) - mostDays; n > 0 && g.Name == "day" && l.By == "" && !l.Full {
+			g.rows = g.rows[n:]
 		}
+		head, cells := g.Head(), g.Cells()
 		p.line("")
 		head[0] = "by " + head[0]
 		p.table(append([][]string{head}, cells...), "lRrRrRr")

@@ -1,6 +1,8 @@
 package report_test
 
 import (
+	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -123,5 +125,24 @@ func TestLedgerNamesModelsThatRetire(t *testing.T) {
 		if !slices.Equal(l.Retiring, tt.want) || strings.Contains(out.String(), "choose another model") != (tt.want != nil) {
 			t.Errorf("on %v: got %q, want %q, in\n%s", tt.at, l.Retiring, tt.want, out.String())
 		}
+	}
+}
+
+// Seven days are seven days, whatever stands below some of them, and what has no price costs nothing that is known.
+func TestLedgerShowsTheLastDays(t *testing.T) {
+	l := report.Ledger{Requests: 9}
+	for day := range 9 {
+		l.Days = append(l.Days, report.LedgerRow{
+			Name: fmt.Sprintf("2026-11-%02d", day+1), Requests: 2, Prompt: 10, Spent: 1, Bare: 2, Over: report.Oversized{Requests: 1, Prompt: 5},
+		})
+	}
+	l.Models = []report.LedgerRow{{Name: "qwen3", Requests: 2, Prompt: 10}}
+	var b bytes.Buffer
+	if err := l.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	got := b.String()
+	if strings.Contains(got, "2026-11-02") || !strings.Contains(got, "2026-11-03") || strings.Count(got, "besides") != 7 || strings.Count(got, "unknown") != 3 {
+		t.Error(got)
 	}
 }

@@ -114,8 +114,8 @@ func dash(s string) string {
 
 // Status says in a few words what a session has come to.
 func Status(spent, saved float64) string {
-	if saved < 0 {
+	if saved <= -0.005 { // less is no cent
 		return fmt.Sprintf("decant: %s spent, %s lost", usd(spent), usd(-saved))
 	}
-	return fmt.Sprintf("decant: %s spent, %s saved", usd(spent), usd(saved))
+	return fmt.Sprintf("decant: %s spent, %s saved", usd(spent), usd(max(0, saved)))
 }

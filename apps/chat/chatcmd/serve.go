@@ -16,6 +16,7 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/edge"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/front"
 	"github.com/decantdev/decant/internal/keyring"
@@ -39,7 +40,7 @@ type chatService struct {
 	db     *embedded.DB
 	server *chatserver.Server
 	ring   *keyring.Ring // nil until the database is open
-	edge   *front.Edge
+	edge   *edge.Edge
 }
 
 // serveChat serves agents until the process is told to stop. It says where, and what else is to be known. settings returns
@@ -50,7 +51,7 @@ func serveChat(s *process.Process, cfg *config.Config, o *chat.Options, where ch
 	ctx, stop := s.Context()
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	log, v := front.Logger(cfg, s), &chatService{}
+	log, v := edge.Logger(cfg, s), &chatService{}
 	defer front.Tend(ctx, time.Duration(cfg.Drain), log)()
 	if err := v.open(ctx, cfg, o, where, log); err != nil {
 		stop()
@@ -84,7 +85,7 @@ func (v *chatService) open(ctx context.Context, cfg *config.Config, o *chat.Opti
 	}); err != nil {
 		return err
 	}
-	if v.ring, err = front.StoredKeys(ctx, cfg, v.db.Store().TenantKeys, log); err != nil {
+	if v.ring, err = edge.StoredKeys(ctx, cfg, v.db.Store().TenantKeys, log); err != nil {
 		return err
 	}
 	rules, err := rulesIn(&cfg.Tools)
@@ -94,7 +95,7 @@ func (v *chatService) open(ctx context.Context, cfg *config.Config, o *chat.Opti
 	v.server, err = chatserver.New(chatserver.Options{
 		Tools: func(string) ([]agent.Tool, error) { return o.Tools, nil }, Rules: rules,
 		Store: v.db.Store(), Engine: v.db.Engine(), Client: o.Client, Catalog: o.Catalog, Keys: v.ring, Hosts: append([]string{}, cfg.Hosts...), Page: page.Handler(), Logger: log,
-		Workspaces: where, SessionUSD: o.USD, MaxBody: int64(cfg.BodyLimit), Memory: front.BodyMemory(cfg),
+		Workspaces: where, SessionUSD: o.USD, MaxBody: int64(cfg.BodyLimit), Memory: edge.BodyMemory(cfg),
 		Default: chatserver.Agent{
 			Name: chatserver.DefaultAgent, Model: o.Model, System: servedInstructions, Tools: []string{"save_memory", "recall", "forget"},
 		},
@@ -102,7 +103,7 @@ func (v *chatService) open(ctx context.Context, cfg *config.Config, o *chat.Opti
 	if err != nil {
 		return err
 	}
-	if v.edge, err = front.New(ctx, cfg, v.ring, v.db.Store().TenantKeys, log); err != nil {
+	if v.edge, err = edge.New(ctx, cfg, v.ring, v.db.Store().TenantKeys, log); err != nil {
 		return err
 	}
 	return nil

@@ -104,9 +104,19 @@ func (b *booking) clientPrompt(x *Outgoing, u decant.Usage) int {
 	case newest.Estimate == 0 || sent == nil: // nothing is known but what was sent
 		return int(float64(u.Prompt()) * float64(estimate) / float64(max(1, estimate-s.Lacks)))
 	case s.Grows && !x.Outcome.Poured() && s.Decisions == b.decided && sent.Model == x.Model.ID:
-		return newest.Client.Prompt + u.Prompt() - sent.Usage.Prompt() + int(share*float64(s.Cut))
+		return max(1, newest.Client.Prompt+u.Prompt()-sent.Usage.Prompt()+int(share*float64(s.Cut)))
 	}
-	return max(1, newest.Client.Prompt+int(share*float64(estimate-newest.Estimate)))
+	return extended(newest.Client.Prompt, newest.Estimate, estimate, share)
+}
+
+// extended returns the tokens of a prompt whose estimate was one number and is another. What it grows by counts share
+// times its estimate. Where the client went back, the prompt shrinks as its estimate does: by a share that was learned
+// from growth it could shrink to nothing.
+func extended(prompt, was, is int, share float64) int {
+	if is < was {
+		return max(1, int(float64(prompt)*float64(is)/float64(was)))
+	}
+	return max(1, prompt+int(share*float64(is-was)))
 }
 
 // noteGrowth notes by how much what is sent has grown since the request before, as reported and as estimated. A pour that

@@ -97,7 +97,7 @@ func (s *Schedule) rates(within cost.Reach) (write, read float64) {
 	case within.Hour:
 		return r.Write1h.USD, r.CacheRead.USD
 	}
-	return r.Write5m.USD, r.CacheRead.USD
+	return max(r.Write5m.USD, r.Input.USD), r.CacheRead.USD // where writes have no price of their own they are billed as input
 }
 
 // rethinking returns what a change costs behind which the model forgets what it has thought: as much again as it has
@@ -166,8 +166,10 @@ func (s *Schedule) SoonPays() bool {
 	}
 	e.Idle, e.Switched = 0, false
 	e.Excess.Freed = dr.Outcome.After - dr.Fixed - e.Excess.Left
-	e.Excess.Carried += e.Excess.Freed + e.Excess.Freed/8 // the answer comes on top
-	return e.Covers()
+	e.Excess.Carried += max(0, e.Excess.Freed+e.Excess.Freed/8) // the answer comes on top
+	return e.Covers() && policy.Due(policy.Situation{
+		Limits: dr.Limits, Tokens: dr.Outcome.After, Hold: dr.Match.OnHold(dr.InForce), Economy: e,
+	}) == policy.Paid
 }
 
 // noteFutile remembers that an early pour brought nothing to the request.

@@ -1,4 +1,4 @@
-package front
+package edge
 
 import (
 	"log/slog"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/front"
 )
 
 // An operator is told of what leaves the machine in clear, and of nothing else.
@@ -26,7 +27,7 @@ func TestWarnsOfWhatOthersCanReach(t *testing.T) {
 			var log strings.Builder
 			e := &Edge{cfg: &c.cfg, log: slog.New(slog.NewTextHandler(&log, nil))}
 			if c.tls {
-				e.pair = &Certificate{}
+				e.pair = &front.Certificate{}
 			}
 			e.warn()
 			if got := log.String(); !strings.Contains(got, c.warning) || (got == "") != (c.warning == "") {

@@ -1,4 +1,4 @@
-package front
+package edge
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/exit"
+	"github.com/decantdev/decant/internal/front"
 	"github.com/decantdev/decant/internal/keyring"
 )
 
@@ -28,8 +29,8 @@ type Edge struct {
 	stored   keyring.Source
 	log      *slog.Logger
 	listener net.Listener
-	pair     *Certificate // nil: without TLS
-	metrics  net.Listener // nil: none
+	pair     *front.Certificate // nil: without TLS
+	metrics  net.Listener       // nil: none
 
 	server *http.Server // of metrics
 	work   sync.WaitGroup
@@ -66,7 +67,7 @@ func (e *Edge) Operate(db string, reg prometheus.Registerer, operations http.Han
 	if e.metrics, err = net.Listen("tcp", e.cfg.Metrics); err != nil {
 		return fmt.Errorf("metrics_listen: %w", err)
 	}
-	e.server = Server(operations, e.log)
+	e.server = front.Server(operations, e.log)
 	e.work.Go(func() {
 		if err := e.server.Serve(e.metrics); !errors.Is(err, http.ErrServerClosed) {
 			e.log.Error("metrics are not shown any longer", "error", err.Error())
@@ -81,7 +82,7 @@ func (e *Edge) listen() (err error) {
 		return exit.Usage(err)
 	}
 	if e.cfg.TLS.Cert != "" {
-		if e.pair, err = LoadCertificate(e.cfg.TLS.Cert, e.cfg.TLS.Key); err != nil {
+		if e.pair, err = front.LoadCertificate(e.cfg.TLS.Cert, e.cfg.TLS.Key); err != nil {
 			return exit.Usage(err)
 		}
 	}
