@@ -60,9 +60,7 @@ func TestServiceThatIsKilled(t *testing.T) {
 		}
 		w.path, w.client, w.tools = os.Getenv(killedDB), client, []agent.Tool{effect(os.Getenv(killedEffect))}
 	})
-	if err := w.service.Continue(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	w.goOn()
 	fmt.Println(w.http.URL)
 	io.Copy(io.Discard, os.Stdin) // until it is killed, or who has started it ends
 }
@@ -123,6 +121,7 @@ func TestAKilledServiceIsTakenOverFrom(t *testing.T) {
 		if err := second.service.rooms.tended(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		second.service.rooms.tending.Wait()
 	}
 	tend()
 	if err := cmd.Process.Kill(); err != nil {

@@ -19,7 +19,7 @@ type leases struct {
 
 	mu   sync.Mutex
 	seen map[string]sighting // of the other services, by their names
-	left bool                // one of them has ended, and nobody here has gone on with its runs since
+	left bool                // one may have ended, and nobody here has gone on with its runs since
 }
 
 // A sighting is the newest touch of another service that is known, and when it was seen here first. The clocks of other
@@ -37,7 +37,7 @@ const (
 )
 
 func newLeases(o *Options) *leases {
-	return &leases{opts: o, own: rand.Text(), seen: map[string]sighting{}}
+	return &leases{opts: o, own: rand.Text(), seen: map[string]sighting{}, left: true}
 }
 
 func (l *leases) key() store.Key { return store.Key{ID: leasePrefix + l.own} }

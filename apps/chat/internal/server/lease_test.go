@@ -65,18 +65,14 @@ func (w *world) dies(id, owner string) {
 func TestTwoServicesOnOneDatabase(t *testing.T) {
 	m := slowly{Model: echo, let: make(chan struct{}, 10)}
 	w := newWorld(t, m)
-	if err := w.service.Continue(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	w.goOn()
 	id := w.session()
 	said := make(chan outcome, 1)
 	go func() { said <- w.say(id, "one") }()
 	testkit.Eventually(t, "the model is asked", func() bool { return len(w.model.Log.Entries()) == 1 })
 
 	second := w.beside(func(*Options) {})
-	if err := second.service.Continue(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	second.goOn()
 	for _, c := range []httpCall{
 		{method: "POST", path: "/messages", body: `{"text":"two"}`}, {method: "POST", path: "/continue"}, {method: "POST", path: "/stop"},
 		{method: "PATCH", body: `{"title":"mine"}`}, {method: "PATCH", body: `{"archived":true}`}, {method: "DELETE"},
@@ -153,9 +149,7 @@ func TestWhatWaitsIsNobodys(t *testing.T) {
 	}), func(w *world) {
 		w.tools = []agent.Tool{{Name: "look", Ask: true, Run: func(context.Context, *agent.Call) (agent.Result, error) { return agent.Result{Text: "a"}, nil }}}
 	})
-	if err := w.service.Continue(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	w.goOn()
 	id := w.session()
 	if o := w.say(id, "look"); o.Stop != agent.StopApproval {
 		t.Fatalf("%+v", o)
@@ -206,7 +200,7 @@ func TestALeaseInTrouble(t *testing.T) {
 		}
 		return string(j.Head)
 	}
-	if err := second.service.Continue(t.Context()); !errors.Is(err, trouble) {
+	if err := second.service.Continue(); !errors.Is(err, trouble) {
 		t.Errorf("%v, want that it cannot be written", err)
 	}
 	db.write = func() error { return nil }
@@ -227,7 +221,7 @@ func TestALeaseInTrouble(t *testing.T) {
 		t.Error("while runs are gone on with the lease is not kept")
 	}
 	close(end)
-	rooms.resuming.Lock()
+	rooms.resuming.Lock() // it has not
 	rooms.resuming.Unlock()
 	rooms.runs.Wait()
 	if o := second.say(id, "three"); o.Text != "3: three" {

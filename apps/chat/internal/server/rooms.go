@@ -199,7 +199,7 @@ func (s *rooms) aside(do func()) error {
 func (s *rooms) resume(ctx context.Context) error {
 	tenants, err := s.opts.Store.Tenants(ctx)
 	others, fault := s.leases.others(ctx)
-	err = errors.Join(err, fault, s.folders.collect(ctx, tenants))
+	err = errors.Join(err, fault, s.folders.collect(ctx))
 	for _, tenant := range tenants {
 		js, fault := s.records.journals(ctx, tenant, sessionKind, time.Time{})
 		err = errors.Join(err, fault)
@@ -211,7 +211,7 @@ func (s *rooms) resume(ctx context.Context) error {
 }
 
 // resumeOne goes on with the run of a session, if one was interrupted. Those of other services that are alive were not, and of
-// several that find it one goes on.
+// several that find it one goes on. Where only the end of the run is missing, there is nothing to go on with.
 func (s *rooms) resumeOne(ctx context.Context, j *store.Journal, others map[string]bool) error {
 	sum, err := summaryOf(j)
 	if err != nil || others[sum.Owner] || !sum.Running || sum.Waiting || sum.Labels[labelAgent] == "" {
@@ -220,11 +220,14 @@ func (s *rooms) resumeOne(ctx context.Context, j *store.Journal, others map[stri
 	s.leave(func(rm *room) bool { return rm.key == j.Key }) // it does not know what the other service wrote since it was opened
 	ctx, c := s.claim(ctx, j.Key.Tenant)
 	defer s.end(c)
+	if err := c.Wait(ctx, workShare*sum.Bytes); err != nil {
+		return err
+	}
 	rm, err := s.room(ctx, j.Key)
 	if err == nil && rm.session.Interrupted() {
 		_, err = rm.begin(withPass(ctx, s.agents.limits.passFor(j.Key.Tenant)), rm.session.Continue)
 	}
-	if errors.Is(err, agent.ErrTaken) || errors.Is(err, errElsewhere) {
+	if errors.Is(err, agent.ErrTaken) || errors.Is(err, errElsewhere) || errors.Is(err, agent.ErrEnded) {
 		return nil
 	}
 	return err

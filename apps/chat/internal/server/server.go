@@ -208,24 +208,16 @@ func (s *Server) admitted(h handler) http.Handler {
 // errClosing means that nothing new begins.
 var errClosing = &apiError{http.StatusServiceUnavailable, "closing", "the service is about to end; try again in a moment"}
 
-// Continue goes on with the runs of all tenants that were under way when a service on the database ended, and does so
-// again whenever another one ends. It leaves runs alone that another service has under way. After an error it tries again.
-func (s *Server) Continue(ctx context.Context) error {
-	rooms := s.rooms
-	tick := time.NewTicker(leaseEvery)
-	rooms.resuming.Lock()
-	defer rooms.resuming.Unlock()
+// Continue has the runs of all tenants go on that were under way when a service on the database ended, now and whenever another
+// one ends. Nobody waits for that. It leaves runs alone that another service has under way. An error says why none goes on yet;
+// the server tries again.
+func (s *Server) Continue() error {
+	rooms, tick := s.rooms, time.NewTicker(leaseEvery)
+	err := rooms.tended(rooms.ctx)
 	rooms.tending.Go(func() {
 		defer tick.Stop()
 		rooms.tend(rooms.ctx, tick.C)
 	})
-	err := rooms.leases.touch(ctx)
-	if err == nil { // without a lease others would take the runs again
-		err = rooms.resume(ctx)
-	}
-	if err != nil {
-		rooms.leases.noteLeft(true)
-	}
 	return err
 }
 
