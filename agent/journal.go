@@ -51,7 +51,8 @@ func (s *Session) write(p *step, after *state) error {
 	}
 	a := &store.Addition{Key: s.key(), Length: s.written, Kind: sessionKind, Conversation: s.conversation, Time: p.Time, Steps: [][]byte{b}}
 	if s.written == 0 || p.Began || p.Resumed || p.Stop != "" || p.Title != "" || len(p.Labels) > 0 {
-		if a.Head, err = json.Marshal(s.head(after)); err != nil {
+		under := p.Stop == "" && (s.busy || p.Began || p.Resumed)
+		if a.Head, err = json.Marshal(s.head(after, under)); err != nil {
 			return fmt.Errorf("write a step: %w", err)
 		}
 	}
@@ -75,7 +76,7 @@ type Summary struct {
 	Running bool              `json:"running,omitzero"` // a run has begun and not ended, here or elsewhere, or was interrupted
 	Root    string            `json:"root"`             // see Session.Root
 	Bytes   int64             `json:"bytes,omitzero"`   // of its messages
-	Owner   string            `json:"owner,omitzero"`   // of the run that has begun and not ended, see Options
+	Owner   string            `json:"owner,omitzero"`   // of the run that is under way, see Options
 	Labels  map[string]string `json:"labels,omitzero"`  // see Session.SetLabels
 	Spent   Spent             `json:"spent,omitzero"`   // by all runs
 	Created time.Time         `json:"-"`
@@ -85,10 +86,10 @@ type Summary struct {
 // titleRunes is how many characters of the first words are a title.
 const titleRunes = 80
 
-// head returns what a state is known by.
-func (s *Session) head(st *state) *Summary {
+// head returns what a state is known by. under says that a run of this process is under way: nobody else's is its own.
+func (s *Session) head(st *state, under bool) *Summary {
 	h := &Summary{Title: st.title, Project: s.agent.opts.Project, Model: s.agent.opts.Model, Waiting: st.round.waits(), Running: st.running, Root: st.root, Labels: st.labels, Spent: st.total}
-	if st.running {
+	if st.running && under {
 		h.Owner = s.agent.opts.Owner
 	}
 	for _, m := range st.history {

@@ -427,6 +427,88 @@ func TestWhatTheAgentSaysIsNoTurn(t *testing.T) {
 	w.legal()
 }
 
+// Of two processes that find a run whose own has died, one asks the model, and what is known of the session names it.
+func TestOneTakesOverFromTheDead(t *testing.T) {
+	w := newWorld(t, sandboxtest.Model(func(*sandbox.Prompt) sandbox.Answer { return says(text("fine")) }))
+	dead := w.agent(Options{Journals: &full{w.db.Store(), 1}, Owner: "dead"}).Session("s")
+	if _, _, err := finished(t, dead.Run(t.Context(), "hi")); !errors.Is(err, store.ErrFull) {
+		t.Fatalf("%v, want ErrFull", err)
+	}
+	asked := len(w.server.Log.Entries())
+	first := opened(t, w.agent(Options{Journals: w.db.Store(), Owner: "first"}), "s")
+	second := opened(t, w.elsewhere(Options{Owner: "second"}), "s")
+	for e := range first.Continue(t.Context()) {
+		if e.Kind != EventText {
+			continue
+		}
+		if sum := known(t, first.agent); sum.Owner != "first" || !sum.Running {
+			t.Errorf("while it goes on: %+v", sum)
+		}
+		if _, _, err := finished(t, second.Continue(t.Context())); !errors.Is(err, ErrTaken) {
+			t.Errorf("the other one: %v, want ErrTaken", err)
+		}
+	}
+	if n := len(w.server.Log.Entries()) - asked; n != 1 {
+		t.Errorf("the model is asked %d times", n)
+	}
+	w.legal()
+}
+
+// known returns what the only session of an agent is known by.
+func known(t *testing.T, a *Agent) Summary {
+	t.Helper()
+	list, err := a.Sessions(t.Context(), time.Time{}, 0)
+	if err != nil || len(list) != 1 {
+		t.Fatalf("sessions: %+v, %v", list, err)
+	}
+	return list[0]
+}
+
+// A session has an owner while a run is under way: not while calls wait, nor when somebody names what another process has left.
+func TestWhoOwnsASession(t *testing.T) {
+	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer {
+		if p.Answers() == 0 {
+			return says(use("toolu_1", "look", `{}`), use("toolu_2", "look", `{}`))
+		}
+		return says(text("done"))
+	}))
+	var at Summary // while a call is made
+	o := Options{Journals: w.db.Store(), Owner: "one"}
+	look := Func("look", "Looks.", func(context.Context, *Call, struct{}) (Result, error) {
+		at = known(t, w.agent(o))
+		return Result{Text: "seen"}, nil
+	})
+	look.Ask = true
+	o.Tools = []Tool{look}
+	s := w.agent(o).Session("s")
+	check := func(when string, sum Summary, owner string, running, waiting bool) {
+		t.Helper()
+		if sum.Owner != owner || sum.Running != running || sum.Waiting != waiting {
+			t.Errorf("%s: %+v", when, sum)
+		}
+	}
+	_, _, err := finished(t, s.Run(t.Context(), "look"))
+	check("calls wait", known(t, s.agent), "", true, true)
+	_, _, fault := finished(t, s.Resume(t.Context(), "toolu_1", Verdict{Kind: Allow}))
+	check("one waits", known(t, s.agent), "", true, true)
+	_, _, last := finished(t, s.Resume(t.Context(), "toolu_2", Verdict{Kind: Allow}))
+	check("none waits", at, "one", true, false)
+	check("at the end", known(t, s.agent), "", false, false)
+	if err = errors.Join(err, fault, last); err != nil {
+		t.Error(err)
+	}
+	dead := opened(t, w.agent(Options{Journals: &full{w.db.Store(), 1}, Tools: o.Tools, Owner: "dead"}), "s")
+	if _, _, err := finished(t, dead.Run(t.Context(), "hi")); !errors.Is(err, store.ErrFull) {
+		t.Fatalf("%v, want ErrFull", err)
+	}
+	check("its process has died", known(t, s.agent), "dead", true, false)
+	s = opened(t, s.agent, "s")
+	if err := s.Rename("left"); err != nil {
+		t.Error(err)
+	}
+	check("somebody names it", known(t, s.agent), "", true, false)
+}
+
 // A run that goes on after it has failed is under way again: who opens its session after a kill knows that.
 func TestWhatGoesOnIsUnderWay(t *testing.T) {
 	w := newWorld(t, sandboxtest.Model(func(p *sandbox.Prompt) sandbox.Answer { return says(text("fine")) }))

@@ -36,7 +36,7 @@ type Options struct {
 	Journals store.Journals
 
 	// Owner is who runs the sessions of this agent, where several processes share the journals. It stands in the Summary of a
-	// session while a run is under way or was interrupted. Empty: nobody says.
+	// session while a run is under way, and after its process has died in it. Empty: nobody says.
 	Owner string
 
 	MaxTokens int        // of an answer; 0: 8,192, or what the model can

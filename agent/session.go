@@ -183,10 +183,7 @@ func (s *Session) Continue(ctx context.Context) iter.Seq2[Event, error] {
 		if len(h) == 0 || s.state.round == nil && !bytes.HasPrefix(h[len(h)-1], []byte(userStart)) {
 			return ErrEnded
 		}
-		if s.state.running {
-			return nil
-		}
-		return s.do(&step{Resumed: true})
+		return s.do(&step{Resumed: true}) // even of a run under way: of several processes that find its own dead, one goes on
 	}, func(r *run) {
 		r.back = &step{}
 		r.opening = func() { r.emit(Event{Kind: EventStatus, Text: "Going on..."}) }
@@ -206,10 +203,13 @@ func (s *Session) Resume(ctx context.Context, call string, v Verdict) iter.Seq2[
 		if rd == nil {
 			return fmt.Errorf("%w: %s", ErrUnknown, call)
 		}
-		if i := rd.index(call); i < 0 || rd.verdicts[i].Kind != Ask {
+		i := rd.index(call)
+		if i < 0 || rd.verdicts[i].Kind != Ask {
 			return fmt.Errorf("%w: %s", ErrUnknown, call)
 		}
-		return s.do(&step{Verdicts: map[string]Verdict{call: v}})
+		next := rd.clone()
+		next.verdicts[i] = v
+		return s.do(&step{Verdicts: map[string]Verdict{call: v}, Resumed: !next.waits()})
 	}, nil)
 }
 

@@ -41,7 +41,7 @@ type step struct {
 	Root string    `json:"root,omitzero"` // with the first one
 
 	Began    bool                 `json:"began,omitzero"`    // a run
-	Resumed  bool                 `json:"resumed,omitzero"`  // the run that had ended goes on
+	Resumed  bool                 `json:"resumed,omitzero"`  // the run that had ended, was interrupted, or waited goes on
 	Keep     *int                 `json:"keep,omitzero"`     // how many messages stay; Messages follow them
 	Messages []stdjson.RawMessage `json:"messages,omitzero"` // that were added
 	Heard    int                  `json:"heard,omitzero"`    // texts that were said to the run and are among them

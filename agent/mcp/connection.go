@@ -39,8 +39,8 @@ type connection struct {
 	calls    int                          // that were made
 }
 
-// maxStarts is how many times a server is started in short succession: once, and once again. One that has lived for a while before it ended
-// counts as new: a service goes on for months.
+// maxStarts is how many times a server is started in short succession: once, and once again. One that was started a while ago counts as new,
+// whether that has failed or not: a service goes on for months.
 const (
 	maxStarts = 2
 	aWhile    = 10 * time.Minute
@@ -70,6 +70,9 @@ func connect(ctx context.Context, s Server, o *Options) (*connection, error) {
 func (c *connection) live(ctx context.Context) (*sdk.ClientSession, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if time.Since(c.began) > aWhile {
+		c.starts = 0
+	}
 	switch {
 	case c.session != nil:
 		return c.session, nil
@@ -78,12 +81,12 @@ func (c *connection) live(ctx context.Context) (*sdk.ClientSession, error) {
 	case c.starts == maxStarts:
 		return nil, c.because(errEnded)
 	}
-	c.starts++
+	c.starts, c.began = c.starts+1, time.Now()
 	s, end, err := c.start(ctx)
 	if err != nil {
 		return nil, c.because(fmt.Errorf("it cannot be started: %w", err))
 	}
-	c.session, c.began = s, time.Now()
+	c.session = s
 	c.changed.Store(true) // it may have other tools than when it was started last, if it was
 	go func() {
 		defer end()
@@ -117,12 +120,8 @@ func (c *connection) start(ctx context.Context) (s *sdk.ClientSession, end func(
 func (c *connection) lost(s *sdk.ClientSession) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.session != s {
-		return
-	}
-	c.session = nil
-	if time.Since(c.began) > aWhile {
-		c.starts = 0
+	if c.session == s {
+		c.session = nil
 	}
 }
 

@@ -49,8 +49,8 @@ func newFetcher(o Fetch) *fetcher {
 	for _, h := range o.Private {
 		d.private = append(d.private, strings.ToLower(h))
 	}
-	t := &http.Transport{DialContext: d.dial, TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: cmp.Or(o.Timeout, defaultWait),
-		MaxResponseHeaderBytes: 1 << 20, ForceAttemptHTTP2: true, MaxIdleConns: 4, IdleConnTimeout: 10 * time.Second}
+	t := &http.Transport{DialContext: d.dial, TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: 1 << 20, ForceAttemptHTTP2: true,
+		MaxIdleConns: 4, IdleConnTimeout: 10 * time.Second}
 	// No proxy: it would look up the address itself.
 	return &fetcher{most: cmp.Or(o.Most, defaultMost), client: &http.Client{Transport: t, Timeout: cmp.Or(o.Timeout, defaultWait), CheckRedirect: sameHost}}
 }

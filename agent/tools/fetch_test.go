@@ -2,6 +2,7 @@ package tools_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -111,4 +112,20 @@ func TestFetchOfSignsEnds(t *testing.T) {
 	t.Cleanup(s.Close)
 	b := newBench(t, tools.Options{Shell: tools.Shell{Off: true}, Fetch: tools.Fetch{Private: []string{"127.0.0.1"}}})
 	b.has(b.try("fetch", args{"url": s.URL}), "call do_it(*x)\n\n[[[[", "of 2000016 characters")
+}
+
+// How long an answer may take is up to who sends requests through the transport of a Web: a call of an MCP server takes minutes.
+func TestTheTransportWaits(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "at last") }))
+	defer s.Close()
+	web := tools.NewWeb(tools.Fetch{Private: []string{"127.0.0.1"}, Timeout: time.Nanosecond})
+	defer web.Close()
+	res, err := (&http.Client{Transport: web.Transport()}).Get(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if text, err := io.ReadAll(res.Body); string(text) != "at last" {
+		t.Errorf("%q, %v", text, err)
+	}
 }

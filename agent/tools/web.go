@@ -22,7 +22,8 @@ func NewWeb(o Fetch) *Web { return &Web{newFetcher(o)} }
 // Fetch returns the tool fetch.
 func (w *Web) Fetch() agent.Tool { return w.fetcher.tool() }
 
-// Transport returns what carries requests under the rules for addresses. It follows no redirects: that is up to its client.
+// Transport returns what carries requests under the rules for addresses. To follow redirects, and to give up on an answer that does
+// not come, is up to its client.
 func (w *Web) Transport() http.RoundTripper { return w.fetcher.client.Transport }
 
 // Close ends connections that rest.

@@ -11,7 +11,7 @@ type Tools struct {
 	MCP     string     `yaml:"mcp" names:"file"` // file that names MCP servers, in the form of .mcp.json; empty: there are none
 	HTTP    []Endpoint `yaml:"http"`             // addresses that are called
 	Fetch   bool       `yaml:"fetch"`            // pages of the web may be read
-	Private []string   `yaml:"private"`          // hosts, with or without a port, whose addresses need not be public, besides those named above
+	Private []string   `yaml:"private"`          // hosts, with or without a port, whose addresses need not be public when fetch asks them
 	Allow   []string   `yaml:"allow"`            // rules of the calls that nobody is asked about
 	Ask     []string   `yaml:"ask"`              // that somebody is always asked about
 	Deny    []string   `yaml:"deny"`             // that are never made

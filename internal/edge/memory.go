@@ -28,7 +28,7 @@ func BodyMemory(c *config.Config) int64 {
 	if c.Bodies > 0 {
 		return int64(c.Bodies)
 	}
-	return min(max(memoryOf(os.ReadFile)/bodiesShare, leastBodies), mostBodies)
+	return min(max(memoryOf(os.ReadFile, installed)/bodiesShare, leastBodies), mostBodies)
 }
 
 // BodyLimit returns the size of the largest body that is managed: as configured, or half of the room for bodies.
@@ -44,19 +44,20 @@ func BodyLimit(c *config.Config) int64 {
 func Backlog(c *config.Config) int { return int(BodyMemory(c) / 4) }
 
 // memoryOf returns the memory of the container or the machine in bytes. If neither tells, it returns the largest
-// number.
-func memoryOf(read func(string) ([]byte, error)) int64 {
+// number. installed asks the system itself, where services do not see the file about the machine.
+func memoryOf(read func(string) ([]byte, error), installed func() int64) int64 {
 	least := int64(math.MaxInt64)
 	for _, name := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
 		if text, err := read(name); err == nil {
 			least = min(least, number(text, 1))
 		}
 	}
-	if text, err := read("/proc/meminfo"); err == nil {
-		_, rest, _ := bytes.Cut(text, []byte("MemTotal:"))
-		least = min(least, number(rest, 1024))
+	text, err := read("/proc/meminfo")
+	if err != nil {
+		return min(least, installed())
 	}
-	return least
+	_, rest, _ := bytes.Cut(text, []byte("MemTotal:"))
+	return min(least, number(rest, 1024))
 }
 
 // number returns the number at the beginning of a text, times a unit; without one it returns the largest number.

@@ -3,6 +3,7 @@ package edge
 import (
 	"errors"
 	"math"
+	"os"
 	"testing"
 
 	"github.com/decantdev/decant/internal/config"
@@ -14,7 +15,9 @@ func TestMemoryOfContainerAndMachine(t *testing.T) {
 		files map[string]string
 		want  int64
 	}{
-		{map[string]string{}, math.MaxInt64},
+		{map[string]string{}, 3 << 30},
+		{map[string]string{v2: "max\n"}, 3 << 30},
+		{map[string]string{v2: "536870912\n"}, 512 << 20},
 		{map[string]string{v2: "max\n", machine: "MemTotal:       24000000 kB\nMemFree: 1 kB\n"}, 24000000 << 10},
 		{map[string]string{v2: "536870912\n", machine: "MemTotal:       24000000 kB\n"}, 512 << 20},
 		{map[string]string{v1: "9223372036854771712\n", machine: "MemTotal: 2048 kB\n"}, 2 << 20},
@@ -25,10 +28,27 @@ func TestMemoryOfContainerAndMachine(t *testing.T) {
 				return []byte(text), nil
 			}
 			return nil, errors.New("no such file")
-		})
+		}, func() int64 { return 3 << 30 })
 		if got != c.want {
 			t.Errorf("%v: %d, want %d", c.files, got, c.want)
 		}
+	}
+}
+
+// What the system says of the machine is what it says in the file.
+func TestInstalledMemory(t *testing.T) {
+	unknown := func() int64 { return math.MaxInt64 }
+	if _, err := os.ReadFile("/proc/meminfo"); err != nil {
+		t.Skip("this system has no such file")
+	}
+	machine := func(name string) ([]byte, error) {
+		if name != "/proc/meminfo" {
+			return nil, os.ErrNotExist
+		}
+		return os.ReadFile(name)
+	}
+	if told, read := installed(), memoryOf(machine, unknown); told/(1<<20) != read/(1<<20) {
+		t.Errorf("the system tells of %d bytes, the file of %d", told, read)
 	}
 }
 

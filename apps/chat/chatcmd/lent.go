@@ -1,8 +1,10 @@
 package chatcmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"slices"
@@ -29,14 +31,17 @@ func lend(set *config.Tools) step {
 		}
 		ctx, stop := s.Context()
 		defer stop()
-		web := tools.NewWeb(tools.Fetch{Private: named(set, servers)})
+		pages, web := tools.NewWeb(tools.Fetch{Private: set.Private}), tools.NewWeb(tools.Fetch{Private: named(set, servers)})
 		open := mcp.Open(ctx, servers, mcp.Options{Base: web.Transport()})
-		end := func() error { defer web.Close(); return open.Close() }
+		end := func() error { defer pages.Close(); defer web.Close(); return open.Close() }
 		if err := open.Err(); err != nil {
 			s.Warn(errors.New(secret.Mask(err.Error())))
 		}
 		if o.Tools, err = open.Tools(ctx); err == nil {
-			err = addresses(web, set, o)
+			err = endpoints(web, set, o)
+		}
+		if set.Fetch {
+			o.Tools = append(o.Tools, pages.Fetch())
 		}
 		return end, err
 	}
@@ -54,13 +59,20 @@ func serversIn(s *process.Process, name string) ([]mcp.Server, error) {
 	return mcp.Read(name, src, s.LookupEnv)
 }
 
-// named returns the hosts whose addresses need not be public: whoever names one in the settings knows where it is.
+// named returns the hosts, with their ports, whose addresses need not be public: whoever names one in the settings knows where it is.
+// Models name no address there.
 func named(set *config.Tools, servers []mcp.Server) []string {
 	hosts := slices.Clone(set.Private)
 	add := func(address string) {
-		if u, err := url.Parse(address); err == nil && u.Host != "" {
-			hosts = append(hosts, u.Host)
+		u, err := url.Parse(address)
+		if err != nil || u.Host == "" {
+			return
 		}
+		port := "443"
+		if u.Scheme == "http" {
+			port = "80"
+		}
+		hosts = append(hosts, net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), port)))
 	}
 	for i := range servers {
 		add(servers[i].URL)
@@ -71,11 +83,8 @@ func named(set *config.Tools, servers []mcp.Server) []string {
 	return hosts
 }
 
-// addresses gives a chat the tools that lead to addresses.
-func addresses(web *tools.Web, set *config.Tools, o *chat.Options) error {
-	if set.Fetch {
-		o.Tools = append(o.Tools, web.Fetch())
-	}
+// endpoints gives a chat the addresses that are called as tools.
+func endpoints(web *tools.Web, set *config.Tools, o *chat.Options) error {
 	for i := range set.HTTP {
 		e := &set.HTTP[i]
 		headers, err := e.Headers()

@@ -10,12 +10,14 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/agent/mcp"
 	"github.com/decantdev/decant/apps/chat"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/process"
@@ -135,11 +137,22 @@ func TestToolsOfTheSettings(t *testing.T) {
 		{"mail_anon", `{}`, "error: " + at.Host + " answers with 401 Unauthorized\nwho are you?"},
 		{"mail_away", `{}`, "answers with 307"},
 		{"fetch", `{"url":"http://localhost:1/secret"}`, "is not public"},
+		{"fetch", `{"url":"` + post.URL + `/search"}`, "is not public"},
+		{"fetch", `{"url":"` + wiki.URL + `"}`, "is not public"},
 		{"fetch", `{"url":"http://169.254.169.254/latest/meta-data"}`, "is not public"},
 	} {
 		if got := called(t, all[tt.tool], tt.arguments); !strings.Contains(got, tt.want) {
 			t.Errorf("%s %s: %q, want %q", tt.tool, tt.arguments, got, tt.want)
 		}
+	}
+}
+
+// Who names an address in the settings opens one port of its host.
+func TestWhereToolsOfTheSettingsLead(t *testing.T) {
+	set := &config.Tools{Private: []string{"intranet"}, HTTP: []config.Endpoint{{URL: "https://mail/search"}, {URL: "http://[::1]:8080/x"}}}
+	got := named(set, []mcp.Server{{URL: "http://wiki"}, {Command: "serve"}})
+	if want := []string{"intranet", "wiki:80", "mail:443", "[::1]:8080"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -65,8 +65,8 @@ func serveChat(s *process.Process, cfg *config.Config, o *chat.Options, where ch
 	if hint != "" {
 		fmt.Fprintln(s.Out, hint)
 	}
-	if err := v.server.Continue(ctx); err != nil {
-		log.Error("a run that was interrupted does not go on", "error", err)
+	if err := v.server.Continue(); err != nil {
+		log.Error("runs that were interrupted do not go on yet", "error", err)
 	}
 	return errors.Join(v.edge.Serve(ctx, stop, hangups, settings, v.server.Serve), v.close())
 }

@@ -461,9 +461,7 @@ func TestInterruptedRunsGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.let <- struct{}{}
-	if err := w.service.Continue(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	w.goOn()
 	testkit.Eventually(t, "the run goes on", func() bool {
 		ms := get[[]message](w, 200, httpCall{method: "GET", path: "/v1/sessions/" + id + "/messages"})
 		return len(ms) == 2 && ms[1].Text == "1: hi"
@@ -499,9 +497,7 @@ func TestSessionsOfOthers(t *testing.T) {
 	if err := w.db.Store().AddSteps(t.Context(), &store.Addition{Key: keyOf("other"), Kind: "session", Head: []byte(head), Steps: [][]byte{[]byte(step)}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.service.Continue(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	w.goOn()
 	if got := get[[]summary](w, 200, httpCall{method: "GET", path: "/v1/sessions"}); len(got) != 0 {
 		t.Errorf("shown: %+v", got)
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/decantdev/decant/internal/hold"
 	"github.com/decantdev/decant/store"
@@ -18,22 +20,19 @@ const (
 	mostRooms = 128 << 20 // bytes of rooms, beyond which those go that nobody needs now
 )
 
-// A claim is the memory that a request holds, and the run that it has begun. The last of its users returns it.
+// A claim is the memory that a request holds, and the run that it has begun. The last of its users returns it. Rooms that the
+// request uses stay until its end.
 type claim struct {
 	*hold.Share
-	done  func() // the request needs it no longer
+	done  func() // the request needs the memory no longer
 	users atomic.Int32
+	rooms []*room // guarded by the server
 }
 
 type claimKey struct{}
 
-// claimOf returns the claim of a request, one of nothing if it has none.
-func claimOf(ctx context.Context) *claim {
-	if c, ok := ctx.Value(claimKey{}).(*claim); ok {
-		return c
-	}
-	return &claim{Share: hold.New(0, 0).Share(""), done: func() {}}
-}
+// claimOf returns the claim of a request, which each context of admitted has.
+func claimOf(ctx context.Context) *claim { return ctx.Value(claimKey{}).(*claim) }
 
 // join counts a user of the claim until leave is called.
 func (c *claim) join() (leave func()) {
@@ -48,8 +47,7 @@ func (c *claim) join() (leave func()) {
 // claimed waits until there is room for a request, and returns it with its claim. A body whose size nobody has said takes
 // room as it comes.
 func (s *rooms) claimed(r *http.Request, tenant string) (*http.Request, *claim, error) {
-	c := &claim{Share: s.space.Share(tenant)}
-	c.done = c.join()
+	ctx, c := s.claim(r.Context(), tenant)
 	need := int64(0)
 	switch {
 	case r.Method == http.MethodPut: // a file, which is written as it comes
@@ -58,13 +56,38 @@ func (s *rooms) claimed(r *http.Request, tenant string) (*http.Request, *claim, 
 	case r.ContentLength > smallBody:
 		need = workShare * r.ContentLength
 	}
-	if id := r.PathValue("id"); id != "" {
+	if id := r.PathValue("id"); id != "" && !strings.HasSuffix(r.Pattern, "/stop") { // what frees memory needs none
 		need += workShare * s.bytes(r.Context(), store.Key{Tenant: tenant, ID: id})
 	}
 	if err := c.Wait(r.Context(), need); err != nil {
 		return r, c, err
 	}
-	return r.WithContext(context.WithValue(r.Context(), claimKey{}, c)), c, nil
+	return r.WithContext(ctx), c, nil
+}
+
+// claim returns a context with a claim of nothing yet. It lasts until end is called.
+func (s *rooms) claim(ctx context.Context, tenant string) (context.Context, *claim) {
+	c := &claim{Share: s.space.Share(tenant)}
+	c.done = c.join()
+	return context.WithValue(ctx, claimKey{}, c), c
+}
+
+// end ends the use of a claim, and of the rooms under it.
+func (s *rooms) end(c *claim) {
+	c.done()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, rm := range c.rooms {
+		rm.users--
+	}
+	c.rooms = nil
+}
+
+// use notes that a request uses a room until its end. The server is locked.
+func (c *claim) use(rm *room) *room {
+	c.rooms = append(c.rooms, rm)
+	rm.users++
+	return rm
 }
 
 // A countedBody is a body that takes room as it comes.
@@ -106,16 +129,15 @@ func (rm *room) weigh() {
 	rm.bytes.Store(n)
 }
 
-// sweep leaves rooms without a run while there are too many, or they are too large together: those first that nobody
-// listens to, and of these the one that nobody has used for the longest time. Those who listen come back when they hear of
-// nothing any more. The server is locked.
-func (s *rooms) sweep(but *room) {
+// sweep leaves rooms while there are too many, or they are too large together: those first that nobody has used for the longest
+// time. Those with a run, or that a request uses or listens to, stay. The server is locked.
+func (s *rooms) sweep() {
 	sum := int64(0)
 	for _, rm := range s.all {
 		sum += shownTwo * rm.bytes.Load()
 	}
 	for sum > mostRooms || len(s.all) > manyRooms {
-		rm := s.oldest(but, sum > mostRooms)
+		rm := s.oldest(sum > mostRooms)
 		if rm == nil {
 			return
 		}
@@ -125,11 +147,12 @@ func (s *rooms) sweep(but *room) {
 }
 
 // oldest returns the room that can go first, nil for none. Rooms that were used a moment ago go only if they must.
-func (s *rooms) oldest(but *room, must bool) (first *room) {
-	var is lastUse
+func (s *rooms) oldest(must bool) (first *room) {
+	var is time.Time
 	for _, rm := range s.all {
-		if u := rm.lastUse(); rm != but && !u.running && (must || !u.heard && !u.at.After(s.opts.Now().Add(-longAgo))) && (first == nil || u.before(is)) {
-			first, is = rm, u
+		since, idle := rm.idle()
+		if idle && rm.users == 0 && (must || !since.After(s.opts.Now().Add(-longAgo))) && (first == nil || since.Before(is)) {
+			first, is = rm, since
 		}
 	}
 	return first

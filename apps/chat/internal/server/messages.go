@@ -194,12 +194,17 @@ func (h *messageAPI) postApproval(w http.ResponseWriter, r *http.Request, tenant
 }
 
 func (h *messageAPI) postStop(w http.ResponseWriter, r *http.Request, tenant string) error {
-	rm, err := h.rooms.roomOf(r, tenant)
-	if err == nil {
-		err = rm.stop(r.Context())
-	}
-	if err != nil {
+	k := store.Key{Tenant: tenant, ID: r.PathValue("id")}
+	if _, err := h.rooms.records.known(r.Context(), k); err != nil {
 		return err
+	}
+	if err := h.rooms.elsewhere(r.Context(), k); err != nil {
+		return err
+	}
+	if rm := h.rooms.known(claimOf(r.Context()), k); rm != nil { // else it has no run
+		if err := rm.stop(r.Context()); err != nil {
+			return err
+		}
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil

@@ -30,6 +30,8 @@ type room struct {
 	epoch   string        // events of another one are not known here
 	gone    chan struct{} // closed when the room is left: who listens comes back to another one
 
+	users int // requests, those that listen among them; guarded by the server
+
 	turns sync.Mutex // held while a run begins, and while the session is taken back
 
 	mu      sync.Mutex
@@ -38,7 +40,6 @@ type room struct {
 	last    int64         // number of the newest event
 	changed chan struct{} // closed with the next event
 	run     *running      // nil: there is none
-	heard   int           // that listen
 	used    time.Time
 	bytes   atomic.Int64 // of what was said
 	size    int          // tokens of the newest request
@@ -110,34 +111,22 @@ const (
 	longAgo   = time.Minute
 )
 
-// A lastUse is when somebody has used a room.
-type lastUse struct {
-	at             time.Time
-	heard, running bool // somebody listens, and a run is under way
-}
-
-// before reports whether a room can go before another one.
-func (u lastUse) before(o lastUse) bool {
-	if u.heard != o.heard {
-		return o.heard
-	}
-	return u.at.Before(o.at)
-}
-
-func (rm *room) lastUse() lastUse {
+// idle reports whether no run is under way, and when somebody has used the room last.
+func (rm *room) idle() (since time.Time, is bool) {
 	rm.mu.Lock()
 	defer rm.mu.Unlock()
-	return lastUse{rm.used, rm.heard > 0, rm.run != nil}
+	return rm.used, rm.run == nil
 }
 
-// begin begins a run under the pass of the context of, or says why there is none.
+// begin begins a run under the pass and the claim of the context of, or says why there is none. A run that has begun waits for a
+// model most of the time, so it leaves the room for work to others.
 func (rm *room) begin(of context.Context, start func(context.Context) iter.Seq2[agent.Event, error]) (*running, error) {
 	if err := rm.rooms.elsewhere(of, rm.key); err != nil {
-		rm.rooms.leave(func(other *room) bool { return other == rm }) // what is read next is what the other one has written
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(withPass(rm.rooms.ctx, passOf(of)))
-	begun, run, leave := make(chan error, 1), &running{cancel: cancel, done: make(chan struct{})}, claimOf(of).join()
+	begun, run, held := make(chan error, 1), &running{cancel: cancel, done: make(chan struct{})}, claimOf(of)
+	leave := held.join()
 	if err := rm.rooms.aside(func() {
 		defer leave()
 		defer cancel()
@@ -151,6 +140,7 @@ func (rm *room) begin(of context.Context, start func(context.Context) iter.Seq2[
 					rm.enter(before, run)
 				}
 				rm.turns.Unlock()
+				held.Rest()
 				if begun <- err; failed {
 					return
 				}

@@ -25,7 +25,8 @@ type rooms struct {
 	stop context.CancelFunc
 	runs sync.WaitGroup
 
-	tending sync.WaitGroup // of the lease
+	tending  sync.WaitGroup // of the lease
+	resuming sync.Mutex     // held while runs that were left are gone on with, beside the lease
 
 	space *hold.Space // for requests and runs
 
@@ -45,12 +46,10 @@ func newRooms(agents *agentBook) *rooms {
 	return s
 }
 
-// room returns the room of a stored session.
+// room returns the room of a stored session, which stays while the claim of the context is used.
 func (s *rooms) room(ctx context.Context, k store.Key) (*room, error) {
-	s.mu.Lock()
-	rm := s.all[k]
-	s.mu.Unlock()
-	if rm.sound() {
+	c := claimOf(ctx)
+	if rm := s.known(c, k); rm != nil {
 		return rm, nil
 	}
 	rm, err := s.open(ctx, k)
@@ -61,14 +60,24 @@ func (s *rooms) room(ctx context.Context, k store.Key) (*room, error) {
 	defer s.mu.Unlock()
 	other := s.all[k]
 	if other.sound() {
-		return other, nil // somebody else was faster
+		return c.use(other), nil // somebody else was faster
 	}
 	if other != nil {
 		s.drop(other)
 	}
-	s.all[k] = rm
-	s.sweep(rm)
+	s.all[k] = c.use(rm)
+	s.sweep()
 	return rm, nil
+}
+
+// known returns the room of a session that is in memory, to be used under a claim; nil if there is none that is sound.
+func (s *rooms) known(c *claim, k store.Key) *room {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if rm := s.all[k]; rm.sound() {
+		return c.use(rm)
+	}
+	return nil
 }
 
 // open reads a session.
@@ -127,6 +136,14 @@ func (s *rooms) roomOf(r *http.Request, tenant string) (*room, error) {
 	return s.room(r.Context(), store.Key{Tenant: tenant, ID: r.PathValue("id")})
 }
 
+// ownRoom returns the room that a request is about to change, unless another service runs its session.
+func (s *rooms) ownRoom(r *http.Request, tenant string) (*room, error) {
+	if err := s.elsewhere(r.Context(), store.Key{Tenant: tenant, ID: r.PathValue("id")}); err != nil {
+		return nil, err
+	}
+	return s.roomOf(r, tenant)
+}
+
 // while returns a context that ends with another one, or with the service.
 func (s *rooms) while(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -182,7 +199,7 @@ func (s *rooms) aside(do func()) error {
 func (s *rooms) resume(ctx context.Context) error {
 	tenants, err := s.opts.Store.Tenants(ctx)
 	others, fault := s.leases.others(ctx)
-	err = errors.Join(err, fault, s.folders.collect(ctx, tenants))
+	err = errors.Join(err, fault, s.folders.collect(ctx))
 	for _, tenant := range tenants {
 		js, fault := s.records.journals(ctx, tenant, sessionKind, time.Time{})
 		err = errors.Join(err, fault)
@@ -193,15 +210,25 @@ func (s *rooms) resume(ctx context.Context) error {
 	return err
 }
 
-// resumeOne goes on with the run of a session, if one was interrupted. Those of other services that are alive were not.
+// resumeOne goes on with the run of a session, if one was interrupted. Those of other services that are alive were not, and of
+// several that find it one goes on. Where only the end of the run is missing, there is nothing to go on with.
 func (s *rooms) resumeOne(ctx context.Context, j *store.Journal, others map[string]bool) error {
 	sum, err := summaryOf(j)
 	if err != nil || others[sum.Owner] || !sum.Running || sum.Waiting || sum.Labels[labelAgent] == "" {
 		return err
 	}
+	s.leave(func(rm *room) bool { return rm.key == j.Key }) // it does not know what the other service wrote since it was opened
+	ctx, c := s.claim(ctx, j.Key.Tenant)
+	defer s.end(c)
+	if err := c.Wait(ctx, workShare*sum.Bytes); err != nil {
+		return err
+	}
 	rm, err := s.room(ctx, j.Key)
 	if err == nil && rm.session.Interrupted() {
 		_, err = rm.begin(withPass(ctx, s.agents.limits.passFor(j.Key.Tenant)), rm.session.Continue)
+	}
+	if errors.Is(err, agent.ErrTaken) || errors.Is(err, errElsewhere) || errors.Is(err, agent.ErrEnded) {
+		return nil
 	}
 	return err
 }

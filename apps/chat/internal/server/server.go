@@ -194,7 +194,7 @@ func (s *Server) admitted(h handler) http.Handler {
 		if err == nil {
 			var c *claim
 			r, c, err = s.rooms.claimed(r.WithContext(withPass(r.Context(), u.pass)), u.Tenant)
-			defer c.done()
+			defer s.rooms.end(c)
 		}
 		if err == nil {
 			err = h(w, r, u.Tenant)
@@ -208,18 +208,17 @@ func (s *Server) admitted(h handler) http.Handler {
 // errClosing means that nothing new begins.
 var errClosing = &apiError{http.StatusServiceUnavailable, "closing", "the service is about to end; try again in a moment"}
 
-// Continue goes on with the runs of all tenants that were under way when a service on the database ended, and does so
-// again whenever another one ends. It leaves runs alone that another service has under way.
-func (s *Server) Continue(ctx context.Context) error {
-	if err := s.rooms.leases.begin(ctx); err != nil {
-		return err
-	}
-	tick := time.NewTicker(leaseEvery)
-	s.rooms.tending.Go(func() {
+// Continue has the runs of all tenants go on that were under way when a service on the database ended, now and whenever another
+// one ends. Nobody waits for that. It leaves runs alone that another service has under way. An error says why none goes on yet;
+// the server tries again.
+func (s *Server) Continue() error {
+	rooms, tick := s.rooms, time.NewTicker(leaseEvery)
+	err := rooms.tended(rooms.ctx)
+	rooms.tending.Go(func() {
 		defer tick.Stop()
-		s.rooms.tend(s.rooms.ctx, tick.C)
+		rooms.tend(rooms.ctx, tick.C)
 	})
-	return s.rooms.resume(ctx)
+	return err
 }
 
 // Serve answers requests on a listener until the context ends. Then nothing new begins. It waits for runs under way for at

@@ -172,7 +172,7 @@ func (h *sessionAPI) patchSession(w http.ResponseWriter, r *http.Request, tenant
 	if err := read(r, &in); err != nil {
 		return err
 	}
-	rm, err := h.rooms.room(r.Context(), store.Key{Tenant: tenant, ID: r.PathValue("id")})
+	rm, err := h.rooms.ownRoom(r, tenant)
 	if err != nil {
 		return err
 	}
@@ -195,18 +195,17 @@ func (h *sessionAPI) patchSession(w http.ResponseWriter, r *http.Request, tenant
 
 // deleteSession removes a session with what was said in it. What other sessions begin with stays with them.
 func (h *sessionAPI) deleteSession(w http.ResponseWriter, r *http.Request, tenant string) error {
-	k := store.Key{Tenant: tenant, ID: r.PathValue("id")}
-	rm, err := h.rooms.room(r.Context(), k)
+	rm, err := h.rooms.ownRoom(r, tenant)
 	if err != nil {
 		return err
 	}
 	if err := rm.stop(r.Context()); err != nil {
 		return err
 	}
-	if err := h.rooms.records.dropTried(r.Context(), k); err != nil {
+	if err := h.rooms.records.dropTried(r.Context(), rm.key); err != nil {
 		return err
 	}
-	root, err := rm.session.Root(), h.rooms.opts.Store.DropJournal(r.Context(), k)
+	root, err := rm.session.Root(), h.rooms.opts.Store.DropJournal(r.Context(), rm.key)
 	if err != nil {
 		return err
 	}

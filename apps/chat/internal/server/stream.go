@@ -19,8 +19,6 @@ var errMissed = errors.New("some events are no longer known")
 // listen calls do with each event behind a number, until do returns false, the room is left or ctx ends. Whenever nothing has happened for a
 // while, do is called with an event without number.
 func (rm *room) listen(ctx context.Context, from int64, do func(logged) bool) error {
-	rm.count(1)
-	defer rm.count(-1)
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	for {
@@ -49,13 +47,6 @@ func (rm *room) listen(ctx context.Context, from int64, do func(logged) bool) er
 			return ctx.Err()
 		}
 	}
-}
-
-// count counts listeners.
-func (rm *room) count(n int) {
-	rm.mu.Lock()
-	defer rm.mu.Unlock()
-	rm.heard += n
 }
 
 // ends reports whether a run has ended with the event.

@@ -298,12 +298,16 @@ func (f *folders) removeFiles(session *agent.Session) {
 	}
 }
 
-// collect removes the folders that no session of any tenant names.
-func (f *folders) collect(ctx context.Context, tenants []string) error {
+// collect removes the folders that no session of any tenant names. Sessions may begin meanwhile.
+func (f *folders) collect(ctx context.Context) error {
 	if f.store == nil {
 		return nil
 	}
 	return f.store.Collect(func() (map[string]bool, error) {
+		tenants, err := f.opts.Store.Tenants(ctx)
+		if err != nil {
+			return nil, err
+		}
 		used := map[string]bool{}
 		for _, tenant := range tenants {
 			js, err := f.records.journals(ctx, tenant, sessionKind, time.Time{})

@@ -302,9 +302,7 @@ func TestFilesGoWithTheirSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.begin()
-	if err := w.service.Continue(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	w.goOn()
 	if got := w.folders(); len(got) != 1 {
 		t.Errorf("folders: %q", got)
 	}

@@ -122,6 +122,16 @@ func (w *world) close() {
 	w.service, w.end = nil, nil
 }
 
+// goOn has the service go on with the runs that others have left.
+func (w *world) goOn() {
+	w.Helper()
+	if err := w.service.Continue(); err != nil {
+		w.Fatal(err)
+	}
+	w.service.rooms.resuming.Lock() // until it does
+	w.service.rooms.resuming.Unlock()
+}
+
 // restart ends the service and begins it anew on the same file.
 func (w *world) restart() {
 	w.Helper()
