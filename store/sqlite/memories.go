@@ -11,6 +11,7 @@ import (
 
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
 
 // Memories implements store.Memories.
@@ -42,7 +43,7 @@ func selecting(q *store.MemoryQuery) (where string, args []any) {
 		where += " AND archived <= restored"
 	}
 	if q.Name != "" {
-		where, args = where+` AND id LIKE ? ESCAPE '\'`, append(args, escapeLike(q.Name)+"%")
+		where, args = where+` AND id LIKE ? ESCAPE '\'`, append(args, form.EscapeLike(q.Name)+"%")
 	}
 	if q.Conversation != "" {
 		where += ` AND id IN (SELECT id FROM memories WHERE tenant = ? AND conversation = ?
