@@ -104,6 +104,16 @@ func legible(s string) string {
 	return coded + hex.EncodeToString([]byte(s))
 }
 
+// illegible returns the text of which legible has made s.
+func illegible(s string) string {
+	if h, ok := strings.CutPrefix(s, coded); ok {
+		if b, err := hex.DecodeString(h); err == nil {
+			return string(b)
+		}
+	}
+	return s
+}
+
 // A row is what a statement returned, whose cells are taken from left to right.
 type row struct {
 	cells [][]byte
@@ -116,15 +126,7 @@ func (r *row) bytes() []byte {
 	return b
 }
 
-func (r *row) text() string {
-	s := string(r.bytes())
-	if h, ok := strings.CutPrefix(s, coded); ok {
-		if b, err := hex.DecodeString(h); err == nil {
-			return string(b)
-		}
-	}
-	return s
-}
+func (r *row) text() string { return illegible(string(r.bytes())) }
 
 // int64 reads an integer of any width; NULL is 0.
 func (r *row) int64() int64 {

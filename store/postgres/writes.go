@@ -50,8 +50,11 @@ func (w *writes) with(name, sql string) { w.parts = append(w.parts, name+" AS ("
 
 // query returns the statement. It returns what its last part returns, the conversation's row.
 func (w *writes) query() stmt {
-	return stmt{"WITH " + strings.Join(w.parts, ",\n") + "\nSELECT version FROM conversation", w.args}
+	return stmt{w.begin() + "SELECT version FROM conversation", w.args}
 }
+
+// begin returns the statement's beginning, its parts.
+func (w *writes) begin() string { return "WITH " + strings.Join(w.parts, ",\n") + "\n" }
 
 // collect begins a statement with contents and events, before it has parts.
 func (w *writes) collect(k store.Key, e *store.Events, blobs [][]byte, hashes []decant.Hash) error {

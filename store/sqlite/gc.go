@@ -237,7 +237,7 @@ func (c *collector) discard(t *tx, k store.Key) error {
 // endScope removes what is remembered in the scope of a conversation.
 func (c *collector) endScope(t *tx, k store.Key) error {
 	scope := memory.Scope{Level: memory.Conversation, Name: k.ID}
-	n, err := t.change("DELETE FROM memories INDEXED BY memories_scope WHERE tenant = ? AND scope = ?", k.Tenant, t.hash(k.Tenant, scopeHash(scope)))
+	n, err := t.change("DELETE FROM memories INDEXED BY memories_scope WHERE tenant = ? AND scope = ?", k.Tenant, t.hash(k.Tenant, form.ScopeHash(scope)))
 	c.Memories += int(n)
 	return err
 }

@@ -4,21 +4,17 @@ import (
 	"database/sql"
 	"fmt"
 
-	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/internal/form"
 )
-
-// scopeHash returns what a scope is looked up by.
-func scopeHash(s memory.Scope) decant.Hash { return decant.HashText(string(s.Level) + "\x00" + s.Name) }
 
 // insertMemory writes an item with its confirmations.
 func insertMemory(t *tx, tenant string, it *memory.Item) error {
 	n, err := t.change(`INSERT INTO memories (tenant, id, scope, level, name, kind, text, extra, conversation, from_message,
 		to_message, times, created, confirmed, escalated, archived, restored, became, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO NOTHING`,
-		tenant, it.ID, t.hash(tenant, scopeHash(it.Scope)), string(it.Scope.Level), t.text(it.Scope.Name, memoryPlace(tenant, "memories.name", it.ID)),
+		tenant, it.ID, t.hash(tenant, form.ScopeHash(it.Scope)), string(it.Scope.Level), t.text(it.Scope.Name, memoryPlace(tenant, "memories.name", it.ID)),
 		string(it.Kind), t.text(it.Text, memoryPlace(tenant, "memories.text", it.ID)),
 		t.text(it.Extra, memoryPlace(tenant, "memories.extra", it.ID)), it.Source.Conversation, it.Source.From, it.Source.To, it.Times,
 		form.Micros(it.Created), form.Micros(it.Confirmed), form.Micros(it.Escalated), form.Micros(it.Archived), form.Micros(it.Restored), it.Became, it.From)
