@@ -65,8 +65,10 @@ func (f *flags) bookIn(s *process.Process, do func(context.Context, *notebook.Bo
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(c.DB), 0o700); err != nil {
-		return err
+	if !config.IsServer(c.DB) {
+		if err := os.MkdirAll(filepath.Dir(c.DB), 0o700); err != nil {
+			return err
+		}
 	}
 	db, err := setup.Open(ctx, c, c.DB)
 	if err != nil {
