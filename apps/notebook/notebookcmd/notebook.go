@@ -15,6 +15,7 @@ import (
 
 	"github.com/decantdev/decant/apps/notebook"
 	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
