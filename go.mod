@@ -88,6 +88,7 @@ require (
 require (
 	github.com/google/go-github/v89 v89.0.0
 	github.com/hmarr/codeowners v1.2.1
+	github.com/jackc/pgx/v5 v5.13.0
 	github.com/jellydator/ttlcache/v3 v3.4.1
 	github.com/slack-go/slack v0.35.0
 )
@@ -95,5 +96,8 @@ require (
 require (
 	github.com/google/go-querystring v1.2.0 // indirect
 	github.com/gorilla/websocket v1.5.3 // indirect
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 	go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp v0.68.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
 )

@@ -33,6 +33,9 @@ var (
 	// ErrBusy means that another process was writing for longer than the store waits: try again.
 	ErrBusy = errors.New("another process keeps the database busy")
 
+	// ErrUnreachable means that there is no connection to the server of the database: try again later.
+	ErrUnreachable = errors.New("the database cannot be reached")
+
 	// ErrCorrupt means that the file is damaged or is not a Decant database. Restore a backup, or move
 	// the file away; conversations then begin again.
 	ErrCorrupt = errors.New("the database is damaged")

@@ -20,7 +20,7 @@ type serviceStore struct {
 }
 
 // survivable are the states of a database that need not stop an agent: its requests are forwarded.
-var survivable = []error{store.ErrCorrupt, store.ErrNewer, store.ErrReadOnly, store.ErrFull, store.ErrBusy}
+var survivable = []error{store.ErrCorrupt, store.ErrNewer, store.ErrReadOnly, store.ErrFull, store.ErrBusy, store.ErrUnreachable}
 
 // The messages when a database cannot be used.
 const (
@@ -58,7 +58,7 @@ func tryService(ctx context.Context, c *config.Config, path string, log *slog.Lo
 	}
 	readOnly := errors.Is(db.Ping(ctx), store.ErrReadOnly)
 	if readOnly {
-		log.Error(readsOnly, "db", path)
+		log.Error(readsOnly, "db", config.ShowDB(path))
 	}
 	return &serviceStore{Store: db, readOnly: readOnly}, nil
 }

@@ -54,12 +54,12 @@ func (c *doctorCmd) Run(s *process.Process) error {
 
 // database returns the database of the settings and the tenants that the command is about.
 func (c *doctorCmd) database(cfg *config.Config) (d doctor.Database) {
-	d.Path = cfg.DB
+	d.Path, d.Server = config.ShowDB(cfg.DB), config.IsServer(cfg.DB)
 	var key *seal.Key
 	if key, d.Err = setup.Key(cfg); key != nil {
 		d.Key = key.ID()
 	}
-	d.Open = func(ctx context.Context) (doctor.Store, error) { return setup.Open(ctx, cfg, d.Path) }
+	d.Open = func(ctx context.Context) (doctor.Store, error) { return setup.Open(ctx, cfg, cfg.DB) }
 	d.Tenants = func(ctx context.Context, db store.Directory) ([]string, error) {
 		tenants, err := c.Tenant.Chosen(ctx, db, &c.AllFlag)
 		if err != nil && exit.Code(err) == exit.BadUsage {

@@ -26,7 +26,7 @@ type keyCmd struct {
 
 // keyFlags name the database that holds the keys.
 type keyFlags struct {
-	DB     string `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the gateway's."`
+	DB     string `name:"db" placeholder:"FILE" help:"Database file, or postgres:// address, or @FILE with one (or DECANT_DB). Default: the gateway's."`
 	Config string `placeholder:"FILE" help:"YAML file with the gateway's settings (or DECANT_CONFIG)."`
 	command.KeyFileFlag
 }

@@ -77,6 +77,9 @@ func (s *standing) ready(ctx context.Context) bool {
 	if err == nil || !db.outOfUse(err) {
 		return false
 	}
+	if config.IsServer(s.path) {
+		return true
+	}
 	was := s.seen
 	s.seen = shapeOf(s.path)
 	if !s.seen.complete || s.seen != was {
@@ -95,7 +98,7 @@ func (d *serviceStore) outOfUse(err error) bool {
 func (s *standing) reopen(ctx context.Context, use func(*engine.Engine)) {
 	s.tried = s.seen
 	was := s.current.Load()
-	if was.readOnly && !writable(s.path) {
+	if was.readOnly && !config.IsServer(s.path) && !writable(s.path) {
 		return
 	}
 	var db *serviceStore
@@ -109,7 +112,7 @@ func (s *standing) reopen(ctx context.Context, use func(*engine.Engine)) {
 		}
 		db = failedStore(err)
 	} else {
-		s.log.Warn("the database is used again", "db", s.path)
+		s.log.Warn("the database is used again", "db", config.ShowDB(s.path))
 	}
 	e, err := s.manage(db)
 	if err != nil {

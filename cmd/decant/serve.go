@@ -60,7 +60,7 @@ func (c *serveCmd) Run(s *process.Process) error {
 
 // startAttrs returns what the log says about a gateway that begins to serve. A window of 0 means every model's own.
 func startAttrs(c *config.Config, e *edge.Edge, s *service) []any {
-	as := []any{"listen", e.Listener().Addr().String(), "tls", e.Encrypts(), "upstream", c.Upstream, "openai_upstream", c.OpenAI, "db", s.path, "preset", c.Preset, "mode", c.Mode, "keys", s.keys.Len()}
+	as := []any{"listen", e.Listener().Addr().String(), "tls", e.Encrypts(), "upstream", c.Upstream, "openai_upstream", c.OpenAI, "db", config.ShowDB(s.path), "preset", c.Preset, "mode", c.Mode, "keys", s.keys.Len()}
 	if c.Seal.KeyFile != "" {
 		as = append(as, "encrypted", true)
 	}

@@ -18,7 +18,7 @@ type gatewayFlags struct {
 	Config   string `placeholder:"FILE" help:"YAML file with settings (or DECANT_CONFIG)."`
 	Upstream string `name:"anthropic-upstream" placeholder:"URL" help:"Base URL of the Messages API (https://api.anthropic.com)."`
 	OpenAI   string `name:"openai-upstream" placeholder:"URL" help:"Base URL of OpenAI's APIs, with its /v1 (https://api.openai.com/v1), or off."`
-	DB       string `name:"db" placeholder:"FILE" help:"Database file. Default: one in your data directory."`
+	DB       string `name:"db" placeholder:"FILE" help:"Database file, or postgres:// address, or @FILE with one. Default: a file in your data directory."`
 	command.KeyFileFlag
 	Preset              string `placeholder:"NAME" help:"Policy for requests that match no rule (default)."`
 	Early               string `name:"early-pours" placeholder:"LEVEL" help:"How eagerly to pour early to save money: off, low, default or high. Overrides presets."`

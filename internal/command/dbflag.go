@@ -27,7 +27,7 @@ import (
 // DBFlag holds the flags of every command that uses a database. Flags that are not given are as for the
 // gateway, so that both use the same database.
 type DBFlag struct {
-	DB     string `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the gateway's."`
+	DB     string `name:"db" placeholder:"FILE" help:"Database file, or postgres:// address, or @FILE with one (or DECANT_DB). Default: the gateway's."`
 	Config string `placeholder:"FILE" help:"YAML file with the gateway's settings (or DECANT_CONFIG)."`
 	KeyFileFlag
 	Tenant Tenant `placeholder:"NAME" help:"Tenant whose conversations to use. Default: the only tenant in the database."`
@@ -65,11 +65,12 @@ func (f *DBFlag) Open(ctx context.Context, s *process.Process) (store.Store, err
 	if err != nil {
 		return nil, err
 	}
-	path, err := f.File(s, c)
-	if err != nil {
-		return nil, err
+	if !config.IsServer(c.DB) {
+		if _, err := f.File(s, c); err != nil {
+			return nil, err
+		}
 	}
-	db, err := setup.Open(ctx, c, path)
+	db, err := setup.Open(ctx, c, c.DB)
 	if errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNewer) {
 		return nil, exit.Input(err)
 	}
@@ -190,6 +191,8 @@ func (a Age) Since(now time.Time) time.Time {
 // File returns the file of a database, which must exist.
 func (f *DBFlag) File(s *process.Process, c *config.Config) (string, error) {
 	switch _, err := os.Stat(c.DB); {
+	case config.IsServer(c.DB):
+		return "", exit.Input(fmt.Errorf("%s is on a server, and this needs a database file", config.ShowDB(c.DB)))
 	case errors.Is(err, os.ErrNotExist):
 		return "", exit.Input(fmt.Errorf("there is no database %s yet: run an agent through Decant first, or name one with --db", c.DB))
 	case err != nil:

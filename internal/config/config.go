@@ -33,7 +33,7 @@ type Config struct {
 	Upstream   string     `yaml:"anthropic_upstream"`    // base URL of the Messages API
 	OpenAI     string     `yaml:"openai_upstream"`       // base URL of OpenAI's APIs, with its version; off: their requests are refused
 	Upstreams  []Upstream `yaml:"upstreams"`             // where some requests go in place of these; the first that fits decides
-	DB         string     `yaml:"db" names:"file"`       // database file, as a path or sqlite:PATH; a path after Load: the user's own if none is named
+	DB         string     `yaml:"db" names:"database"`   // a path or sqlite:PATH, which is a path after Load, the user's own if none is named; or on a server, see IsServer
 	Seal       Seal       `yaml:"encryption"`            // encrypts the database; none: it is not encrypted
 	Preset     string     `yaml:"preset" names:"preset"` // policy of requests that no rule names one for
 	Mode       string     `yaml:"mode"`                  // manage, observe or off

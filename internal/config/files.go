@@ -28,7 +28,12 @@ func named(v reflect.Value) (out []string) {
 		default:
 			out = append(out, named(value)...)
 		case string:
-			if field.Tag.Get("names") == "file" && files != "" {
+			switch names := field.Tag.Get("names"); {
+			case names == "database" && IsServer(files):
+				if file, ok := strings.CutPrefix(files, "@"); ok {
+					out = append(out, file)
+				}
+			case (names == "file" || names == "database") && files != "":
 				out = append(out, files)
 			}
 		case []string:
@@ -83,6 +88,12 @@ func place(v reflect.Value, dir string) {
 				}
 			case names == "file" || names == "preset" && preset.IsFile(field.String()):
 				field.SetString(below(dir, field.String()))
+			case names == "database":
+				if file, ok := strings.CutPrefix(field.String(), "@"); ok {
+					field.SetString("@" + below(dir, file))
+				} else if !IsServer(field.String()) {
+					field.SetString(below(dir, field.String()))
+				}
 			default:
 				place(field, dir)
 			}

@@ -27,10 +27,11 @@ type Setup struct {
 
 // A Database says where a store is, how to open it, and which conversations of it to count.
 type Database struct {
-	Path string
-	Key  string // name of the key that opens it; empty if it is not encrypted
-	Err  error  // why it cannot be opened, if that is known before; the path may be empty then
-	Open func(context.Context) (Store, error)
+	Path   string // as it is shown
+	Server bool   // it is no file
+	Key    string // name of the key that opens it; empty if it is not encrypted
+	Err    error  // why it cannot be opened, if that is known before; the path may be empty then
+	Open   func(context.Context) (Store, error)
 	// Tenants returns whose conversations are counted. An error that is a Choice leaves them uncounted.
 	Tenants func(context.Context, store.Directory) ([]string, error)
 }

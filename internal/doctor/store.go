@@ -19,7 +19,7 @@ func (x *examination) store(ctx context.Context) {
 		x.say(broken, "store", "%v", x.Database.Err)
 		return
 	}
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) && !x.Database.Server {
 		x.folder(path)
 		return
 	}
@@ -40,7 +40,7 @@ func (x *examination) store(ctx context.Context) {
 		return
 	}
 	// Indexing is a write test that is useful and changes nothing visible.
-	if _, err := db.Index(ctx, 1); err != nil {
+	if _, err := db.Index(ctx, 1); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		x.say(broken, "store", "%s can be read but not written: %v", path, err)
 		return
 	}

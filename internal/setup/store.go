@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/seal"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/postgres"
 	"github.com/decantdev/decant/store/sqlite"
 )
 
@@ -24,12 +27,31 @@ func OpenWith(ctx context.Context, c *config.Config, path string, o sqlite.Optio
 	if err != nil {
 		return nil, err
 	}
+	if config.IsServer(path) {
+		if key != nil {
+			return nil, exit.Usage(errors.New("encryption.key_file: Decant encrypts database files only; a PostgreSQL database is encrypted by its server's disk"))
+		}
+		return openServer(ctx, path, o)
+	}
 	o.Key = Secret(key)
 	db, err := sqlite.Open(ctx, path, o)
 	if err != nil { // and no *sqlite.DB that is nil in an interface that is not
 		return nil, Advised(err)
 	}
 	return db, nil
+}
+
+// openServer opens a PostgreSQL database.
+func openServer(ctx context.Context, name string, o sqlite.Options) (store.Store, error) {
+	address := name
+	if file, ok := strings.CutPrefix(name, "@"); ok {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, exit.Input(fmt.Errorf("read the address of the database: %w", err))
+		}
+		address = strings.TrimSpace(string(data))
+	}
+	return postgres.Open(ctx, address, postgres.Options{Now: o.Now})
 }
 
 // Key returns the key of the database that the settings name, nil when they name none.
@@ -69,7 +91,11 @@ func Advised(err error) error {
 // Private returns what no command of an agent has to read: a database, which has the conversations of all projects, what files were before they were
 // changed, the settings, and what these name.
 func Private(s *process.Process, cfg *config.Config, db string) (names []string, err error) {
-	for _, name := range append(cfg.Files(), db, db+"-wal", db+"-shm", db+"-files") {
+	files := cfg.Files()
+	if !config.IsServer(db) {
+		files = append(files, db, db+"-wal", db+"-shm", db+"-files")
+	}
+	for _, name := range files {
 		if name, err = s.Abs(name); err != nil {
 			return nil, err
 		}

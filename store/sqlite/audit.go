@@ -5,6 +5,7 @@ import (
 	"database/sql"
 
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
 
 var _ store.Auditor = (*database)(nil)
@@ -17,12 +18,12 @@ func (db *database) Audit(ctx context.Context, a store.Act) error {
 // audit adds an act within a transaction.
 func (t *tx) audit(a store.Act) error {
 	return t.exec("INSERT INTO acts (time, actor, action, tenant, target, detail) VALUES (?, ?, ?, ?, ?, ?)",
-		micros(a.Time), a.Actor, a.Action, a.Tenant, a.Target, t.text(a.Detail, actPlace(&a)))
+		form.Micros(a.Time), a.Actor, a.Action, a.Tenant, a.Target, t.text(a.Detail, actPlace(&a)))
 }
 
 // Acts implements store.Auditor.
 func (db *database) Acts(ctx context.Context, q store.ActQuery) ([]store.Act, error) {
-	where, args := "time >= ?", []any{micros(q.Since)}
+	where, args := "time >= ?", []any{form.Micros(q.Since)}
 	if q.Tenant != nil {
 		where, args = where+" AND tenant = ?", append(args, *q.Tenant)
 	}
@@ -36,7 +37,7 @@ func (db *database) Acts(ctx context.Context, q store.ActQuery) ([]store.Act, er
 			var at int64
 			var detail []byte
 			err := rows.Scan(&a.Number, &at, &a.Actor, &a.Action, &a.Tenant, &a.Target, &detail)
-			a.Time = moment(at)
+			a.Time = form.Moment(at)
 			if err == nil {
 				err = db.how.opened(&a.Detail, detail, actPlace(&a))
 			}

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"crypto/sha256"
 
 	"github.com/decantdev/decant"
 )
@@ -23,15 +22,6 @@ func (db *database) Blobs(ctx context.Context, tenant string, hashes ...decant.H
 		return nil, wrap("read blobs", err)
 	}
 	return out, nil
-}
-
-// contentHash is decant.HashText without a copy of the data; zero for nil.
-func contentHash(data []byte) decant.Hash {
-	if data == nil {
-		return decant.Hash{}
-	}
-	sum := sha256.Sum256(data)
-	return decant.Hash(sum[:len(decant.Hash{})])
 }
 
 // hash returns the hash that b holds, the zero hash for nothing.

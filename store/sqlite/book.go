@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
 
 // Book implements store.Committer. A row that is replaced is removed first, so that the sums are kept.
@@ -18,7 +19,7 @@ func (db *database) Book(ctx context.Context, k store.Key, spends []store.Spend)
 			var at int64
 			switch err := t.row("SELECT time FROM spends WHERE tenant = ? AND id = ?", []any{k.Tenant, s.ID}, &at); {
 			case err == nil:
-				s.Time = moment(at)
+				s.Time = form.Moment(at)
 			case !errors.Is(err, sql.ErrNoRows):
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
 
 // Check implements store.Checker: SQLite's own check of the file, then what the tables say of each
@@ -198,8 +199,8 @@ func (c *checker) held(k store.Key) error {
 			c.report("conversation %q of tenant %q does not hold blob %s, the %s", k.ID, k.Tenant, h, what)
 		}
 	}
-	if err := (lineage{c.q, k.Tenant}).segments(k.ID, math.MaxInt64, func(position int, data []byte) error {
-		entries, err := appendSegment(nil, data)
+	if err := (lineage{c.q, k.Tenant}).Segments(k.ID, math.MaxInt64, func(_ int64, position int, data []byte) error {
+		entries, err := form.AppendSegment(nil, data)
 		for i := range entries {
 			need(entries[i].Raw, fmt.Sprint("block of entry ", position+i))
 			need(entries[i].Text, fmt.Sprint("text of entry ", position+i))
@@ -297,7 +298,7 @@ func (c *checker) pack(id int64) (n int, err error) {
 			c.report("blob %s of tenant %q is in pack %d unknown to the rest", h, tenant, id)
 			err = nil
 		}
-		if contentHash(blob) != h {
+		if form.Hash(blob) != h {
 			c.report("blob %s of tenant %q holds something else", h, tenant)
 		}
 		return err == nil

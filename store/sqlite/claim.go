@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
 
 // Claim implements store.Claims.
@@ -22,7 +23,7 @@ func (db *database) Claim(ctx context.Context, k store.Key, work string, at time
 			return err
 		}
 		n, err := t.change("INSERT INTO claims (tenant, conversation, work, time) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-			k.Tenant, k.ID, work, micros(at))
+			k.Tenant, k.ID, work, form.Micros(at))
 		first = n == 1
 		return err
 	})

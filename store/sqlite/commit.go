@@ -10,6 +10,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
 
 // manyEntries are so many that their commit is written alone.
@@ -32,8 +33,8 @@ type commit struct {
 	*store.Batch
 	now time.Time
 	content
-	records []record // of the decisions
-	head    head     // of the conversation: as it was, then as it will be
+	records []form.Record // of the decisions
+	head    head          // of the conversation: as it was, then as it will be
 }
 
 // head is the part of a conversation's row that a commit reads and writes.
@@ -52,7 +53,7 @@ type head struct {
 }
 
 func (db *database) prepare(b *store.Batch) (*commit, error) {
-	if err := validate(b); err != nil {
+	if err := form.Validate(b); err != nil {
 		return nil, err
 	}
 	c := &commit{Batch: b, now: b.Time}
@@ -60,7 +61,7 @@ func (db *database) prepare(b *store.Batch) (*commit, error) {
 		c.now = db.now()
 	}
 	for i := range b.Decisions {
-		r, err := newRecord(&b.Decisions[i])
+		r, err := form.NewRecord(&b.Decisions[i])
 		if err != nil {
 			return nil, err
 		}
@@ -73,33 +74,6 @@ func (db *database) prepare(b *store.Batch) (*commit, error) {
 		c.content.add(nil, f.System, f.Tools)
 	}
 	return c, nil
-}
-
-// validate refuses what cannot be right whatever the database holds.
-func validate(b *store.Batch) error {
-	switch {
-	case b.ID == "":
-		return fmt.Errorf("no conversation id: %w", store.ErrInvalid)
-	case (b.Version == 0) != (b.Create != nil):
-		return fmt.Errorf("version %d, creation %t: %w", b.Version, b.Create != nil, store.ErrInvalid)
-	case b.Version < 0 || b.Replace < 0 || b.Create != nil && b.Replace > 0:
-		return fmt.Errorf("version %d, replace %d: %w", b.Version, b.Replace, store.ErrInvalid)
-	case b.Hashes != nil && len(b.Hashes) != len(b.Blobs):
-		return fmt.Errorf("%d hashes of %d blobs: %w", len(b.Hashes), len(b.Blobs), store.ErrInvalid)
-	case b.Fixed != nil && b.Fixed.Version.IsZero():
-		return fmt.Errorf("fixed part without a version: %w", store.ErrInvalid)
-	}
-	for i := range b.Entries {
-		if e := &b.Entries[i]; e.Chain.IsZero() || e.Raw.IsZero() {
-			return fmt.Errorf("entry %d of %d without chain or raw hash: %w", i+1, len(b.Entries), store.ErrInvalid)
-		}
-	}
-	for i := range b.Decisions {
-		if d := &b.Decisions[i]; d.ID == "" || (d.Kind == decant.Cover) != (d.Checkpoint != nil) {
-			return fmt.Errorf("decision %d (%s): an id, and a checkpoint if and only if that is its kind: %w", i+1, d.Kind, store.ErrInvalid)
-		}
-	}
-	return nil
 }
 
 // write applies the commit. Whatever it has done when it fails is undone by the writer.
@@ -177,7 +151,7 @@ func (c *commit) create(t *tx) error {
 	if err := c.unclaimed(t); err != nil {
 		return err
 	}
-	now := micros(c.now)
+	now := form.Micros(c.now)
 	agent, project := t.text(c.Create.Agent, of(c.Key, "conversations.agent")), t.text(c.Create.Project, of(c.Key, "conversations.project"))
 	return t.exec(`INSERT INTO conversations (tenant, id, session, agent, project, parent, parent_version, parent_length, parent_in_force, base, base_chain,
 		version, length, messages, tokens, decisions, model, fixed, hold, suppressed, pinned, anchor, anchor_time, created, updated)
@@ -188,7 +162,7 @@ func (c *commit) create(t *tx) error {
 
 // fork takes over the common part from the parent.
 func (c *commit) fork(t *tx, o *store.Origin) error {
-	chain, err := lineage{t, c.Tenant}.chain(o.Parent, o.Version)
+	chain, err := form.Chain(lineage{t, c.Tenant}, o.Parent, o.Version)
 	if err != nil {
 		return fmt.Errorf("parent: %w", err)
 	}
@@ -241,7 +215,7 @@ func (c *commit) replace(t *tx) error {
 	if c.Replace > h.length+1 {
 		return fmt.Errorf("replace from position %d of a chain of %d: %w", c.Replace, h.length, store.ErrInvalid)
 	}
-	chain, err := lineage{t, c.Tenant}.chain(c.ID, c.Version)
+	chain, err := form.Chain(lineage{t, c.Tenant}, c.ID, c.Version)
 	if err != nil {
 		return err
 	}
@@ -279,7 +253,7 @@ func (c *commit) append(t *tx) error {
 	if len(c.Entries) == 0 && c.Replace == 0 {
 		return nil
 	}
-	first, data := h.length+1, newSegment(len(c.Entries))
+	first, data := h.length+1, form.NewSegment(len(c.Entries))
 	for i := range c.Entries {
 		e := &c.Entries[i]
 		for _, blob := range []decant.Hash{e.Raw, e.Text} {
@@ -289,7 +263,7 @@ func (c *commit) append(t *tx) error {
 		}
 		h.length++
 		h.messages, h.tokens = e.Message, h.tokens+e.Tokens
-		data = appendEntry(data, e)
+		data = form.AppendEntry(data, e)
 	}
 	if err := c.link(t, first); err != nil {
 		return err
@@ -329,7 +303,7 @@ func (c *commit) fix(t *tx) error {
 	if f == nil || f.Version == c.content.fixed {
 		return nil
 	}
-	system, tools := contentHash(f.System), contentHash(f.Tools)
+	system, tools := form.Hash(f.System), form.Hash(f.Tools)
 	for _, h := range []decant.Hash{system, tools} {
 		if err := c.refer(t, h); err != nil {
 			return err
@@ -349,7 +323,7 @@ func (c *commit) finish(t *tx) error {
 	h := &c.head
 	var row assignments
 	row.set("version = ?, length = ?, messages = ?, tokens = ?, decisions = ?, updated = ?",
-		h.version, h.length, h.messages, h.tokens, h.decisions, micros(c.now))
+		h.version, h.length, h.messages, h.tokens, h.decisions, form.Micros(c.now))
 	if h.lowered { // otherwise not named: SQLite would write its index again
 		row.set("base = ?, base_chain = ?", h.base, t.some(c.Tenant, h.baseChain))
 	}
@@ -363,12 +337,4 @@ func (c *commit) finish(t *tx) error {
 		return err
 	}
 	return row.update(t, c.Key)
-}
-
-// nonNil returns b, or an empty slice: a nil slice would be NULL.
-func nonNil(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
 }

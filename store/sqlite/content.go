@@ -13,6 +13,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
 
 // content is the blobs that a write adds, and what it knows of those that it refers to.
@@ -46,7 +47,7 @@ func (c *content) add(hashes []decant.Hash, list ...[]byte) {
 		if hashes != nil {
 			h = hashes[i]
 		} else {
-			h = contentHash(data)
+			h = form.Hash(data)
 		}
 		if _, ok := c.known[h]; !ok {
 			c.note(blob{hash: h, data: data})

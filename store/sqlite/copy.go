@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
 
 // A copier copies all rows of a database to one that keeps its values in another way.
@@ -167,7 +168,7 @@ func (x *copier) sealed(t *table, column string, row map[string]any, v any) (any
 	if texts[column] {
 		return string(value), nil
 	}
-	return nonNil(value), nil
+	return form.NonNil(value), nil
 }
 
 // texts are the sealed columns that hold text when they are not sealed.

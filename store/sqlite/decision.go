@@ -4,48 +4,11 @@ import (
 	"database/sql"
 	"fmt"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/seal"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
-
-// A record is a decision as it is stored. The texts that go into views are kept apart from the
-// JSON, byte for byte: JSON cannot hold every byte. Its pour has a column, too.
-type record struct {
-	*decant.Decision
-	rest  []byte // JSON of the decision without its texts
-	facts []byte // JSON of the checkpoint's key facts
-}
-
-func newRecord(d *decant.Decision) (r record, err error) {
-	r.Decision = d
-	rest := *d
-	rest.Text, rest.Pour = "", ""
-	if cp := d.Checkpoint; cp != nil {
-		c := *cp
-		c.Summary, c.Facts = "", nil
-		rest.Checkpoint = &c
-		if r.facts, err = marshal(cp.Facts); err != nil {
-			return r, fmt.Errorf("encode the facts of decision %s: %w", d.ID, err)
-		}
-	}
-	if r.rest, err = marshal(rest); err != nil {
-		return r, fmt.Errorf("encode decision %s: %w", d.ID, err)
-	}
-	return r, nil
-}
-
-func marshal(v any) ([]byte, error) { return json.Marshal(v, jsontext.AllowInvalidUTF8(true)) }
-
-func unmarshal(data []byte, v any) error {
-	if len(data) == 0 {
-		return nil
-	}
-	return json.Unmarshal(data, v, jsontext.AllowInvalidUTF8(true))
-}
 
 // decide appends the commit's decisions.
 func (c *commit) decide(t *tx) error {
@@ -61,7 +24,7 @@ func (c *commit) decide(t *tx) error {
 		if err := t.exec(`INSERT INTO decisions (tenant, conversation, seq, version, id, pour, kind, target, revokes, created, text, record)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			c.Tenant, c.ID, c.head.decisions, c.head.version, r.ID, r.Pour, string(r.Kind), t.some(c.Tenant, r.Target.Hash), r.Revokes,
-			micros(r.Created), t.seal([]byte(r.Text), at("decisions.text")), t.seal(r.rest, at("decisions.record"))); err != nil {
+			form.Micros(r.Created), t.seal([]byte(r.Text), at("decisions.text")), t.seal(r.Rest, at("decisions.record"))); err != nil {
 			return fmt.Errorf("decision %s: %w", r.ID, err)
 		}
 		if err := c.checkpoint(t, r); err != nil {
@@ -71,7 +34,7 @@ func (c *commit) decide(t *tx) error {
 	return nil
 }
 
-func (c *commit) checkpoint(t *tx, r *record) error {
+func (c *commit) checkpoint(t *tx, r *form.Record) error {
 	cp := r.Checkpoint
 	if cp == nil {
 		return nil
@@ -81,7 +44,7 @@ func (c *commit) checkpoint(t *tx, r *record) error {
 		summary_content, key_facts, original_tokens, compressed_tokens, compression_ratio, summary_cost_usd, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		c.Tenant, c.ID, cp.Number, r.ID, cp.From, cp.To, cp.Messages,
-		t.seal([]byte(cp.Summary), at("checkpoints.summary_content")), t.text(string(r.facts), at("checkpoints.key_facts")), cp.Original, cp.Compressed, ratio(cp), cp.CostUSD, micros(r.Created))
+		t.seal([]byte(cp.Summary), at("checkpoints.summary_content")), t.text(string(r.Facts), at("checkpoints.key_facts")), cp.Original, cp.Compressed, form.Ratio(cp), cp.CostUSD, form.Micros(r.Created))
 }
 
 // decisionColumns are the columns that scanDecision reads, of decisions d left-joined to their
@@ -125,7 +88,7 @@ func (r *decisionRow) decision(s sealing) (d decant.Decision, err error) {
 	if r.rest, err = s.open(r.rest, at("decisions.record")); err != nil {
 		return d, fmt.Errorf("decision %s: %w", r.id, err)
 	}
-	if err = unmarshal(r.rest, &d); err != nil {
+	if err = form.Unmarshal(r.rest, &d); err != nil {
 		return d, fmt.Errorf("decode decision: %w", err)
 	}
 	d.Pour = r.pour
@@ -151,13 +114,5 @@ func (r *decisionRow) checkpoint(s sealing, cp *decant.Checkpoint) error {
 	if err != nil {
 		return err
 	}
-	return unmarshal(facts, &cp.Facts)
-}
-
-// ratio returns the size of a checkpoint's summary as a share of the messages that it replaced.
-func ratio(cp *decant.Checkpoint) float64 {
-	if cp.Original == 0 {
-		return 0
-	}
-	return float64(cp.Compressed) / float64(cp.Original)
+	return form.Unmarshal(facts, &cp.Facts)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/decantdev/decant/internal/seal"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
 
 // A KeyFunc returns the key of an encrypted database: 32 random bytes, which are not stored in it. It is a function
@@ -116,7 +117,7 @@ func decide(ctx context.Context, c *conn, key *seal.Key) (sealing, error) {
 	if key != nil {
 		wrapped, id = seal.NewBox().Wrap(key), key.ID()
 	}
-	if _, err = c.ExecContext(ctx, "INSERT INTO encryption (one, data_key, key) VALUES (1, ?, ?)", nonNil(wrapped), id); err != nil {
+	if _, err = c.ExecContext(ctx, "INSERT INTO encryption (one, data_key, key) VALUES (1, ?, ?)", form.NonNil(wrapped), id); err != nil {
 		return s, fmt.Errorf("store whether it is encrypted: %w", err)
 	}
 	return unlock(wrapped, id, key)

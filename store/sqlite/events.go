@@ -3,10 +3,10 @@ package sqlite
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
 
 // events writes store.Events.
@@ -22,7 +22,7 @@ func (db *database) Record(ctx context.Context, k store.Key, e *store.Events) er
 	c := newContent(len(e.Blobs))
 	c.add(nil, e.Blobs...)
 	ev := events{Events: e, Key: k, content: &c}
-	now := micros(db.now())
+	now := form.Micros(db.now())
 	err := db.write(ctx, func(t *tx) error {
 		var fixed []byte
 		var anchored, updated int64
@@ -68,7 +68,7 @@ func (e *events) request(t *tx, r *store.Request) error {
 	if r.ID == "" || r.Version < 0 || r.Version > e.version {
 		return fmt.Errorf("id %q, version %d of %d: %w", r.ID, r.Version, e.version, store.ErrInvalid)
 	}
-	planned, plan, err := plannedColumns(r.Planned)
+	planned, plan, err := form.PlannedColumns(r.Planned)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (e *events) request(t *tx, r *store.Request) error {
 	if err := e.content.holdFixed(t, r.Fixed); err != nil {
 		return err
 	}
-	usage, err := marshal(usageColumn{r.Usage, r.Writes})
+	usage, err := form.Marshal(form.UsageColumn{Usage: r.Usage, Writes: r.Writes})
 	if err != nil {
 		return err
 	}
@@ -95,24 +95,9 @@ func (e *events) request(t *tx, r *store.Request) error {
 		api = excluded.api, model = excluded.model, fixed = excluded.fixed, frame = excluded.frame, view = excluded.view,
 		status = excluded.status, broken = excluded.broken, answer = excluded.answer, answer_id = excluded.answer_id,
 		stop = excluded.stop, usage = excluded.usage, planned = excluded.planned, plan = excluded.plan`,
-		e.Tenant, e.ID, r.ID, micros(r.Time), version, r.Length, r.API, r.Model, some(r.Fixed), some(r.Frame), some(r.View),
+		e.Tenant, e.ID, r.ID, form.Micros(r.Time), version, r.Length, r.API, r.Model, some(r.Fixed), some(r.Frame), some(r.View),
 		r.Status, r.Broken, some(r.Answer), r.AnswerID, t.text(r.Stop, requestPlace(e.Key, "requests.stop", r.ID)), string(usage),
 		t.text(planned, requestPlace(e.Key, "requests.planned", r.ID)), some(plan))
-}
-
-// usageColumn is what the usage column of a request holds.
-type usageColumn struct {
-	decant.Usage
-	Writes []store.Write `json:"writes,omitempty"`
-}
-
-// plannedColumns returns what is stored of a plan.
-func plannedColumns(p *store.Planned) (planned string, plan decant.Hash, err error) {
-	if p == nil {
-		return "", plan, nil
-	}
-	data, err := marshal(p)
-	return string(data), p.Decisions, err
 }
 
 func (e *events) spend(t *tx, s *store.Spend) error {
@@ -127,7 +112,7 @@ func (e *events) spend(t *tx, s *store.Spend) error {
 		bare_input, bare_cache_read, bare_cache_write, bare_write_1h, bare_output, cost, bare, rewrite, oversized,
 		trial, trial_prompt, trial_cost, purpose)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-		e.Tenant, s.ID, e.ID, micros(s.Time), day(s.Time), s.Model, s.Own,
+		e.Tenant, s.ID, e.ID, form.Micros(s.Time), form.Day(s.Time), s.Model, s.Own,
 		u.Input, u.CacheRead, u.CacheWrite, u.Write1h, u.Output,
 		b.Input, b.CacheRead, b.CacheWrite, b.Write1h, b.Output, int64(s.Cost), int64(s.Bare), int64(s.Rewrite), s.Over,
 		s.Trial != nil, trial.Prompt, int64(trial.Cost), s.Purpose)
@@ -150,26 +135,18 @@ func (a *assignments) set(columns string, args ...any) {
 
 // anchor keeps the newest report of usage: the present one is of the time anchored.
 func (a *assignments) anchor(t *tx, k store.Key, n *store.Anchor, anchored int64) error {
-	if n == nil || micros(n.Time) < anchored {
+	if n == nil || form.Micros(n.Time) < anchored {
 		return nil
 	}
-	data, err := marshal(n)
+	data, err := form.Marshal(n)
 	if err != nil {
 		return fmt.Errorf("encode anchor: %w", err)
 	}
-	a.set("anchor = ?, anchor_time = ?", t.text(string(data), of(k, "conversations.anchor")), micros(n.Time))
+	a.set("anchor = ?, anchor_time = ?", t.text(string(data), of(k, "conversations.anchor")), form.Micros(n.Time))
 	return nil
 }
 
 // update writes them.
 func (a *assignments) update(t *tx, k store.Key) error {
 	return t.exec("UPDATE conversations SET "+a.columns+" WHERE tenant = ? AND id = ?", append(a.args, k.Tenant, k.ID)...)
-}
-
-// day returns the day of t since 1970, in UTC.
-func day(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.Unix() / 86400
 }

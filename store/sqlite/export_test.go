@@ -89,18 +89,6 @@ func (db *database) Row(t *testing.T, query string, columns int) string {
 	return strings.Join(cells, "|")
 }
 
-// EncodeSegment returns the data of a segment with the entries.
-func EncodeSegment(entries []store.Entry) []byte {
-	data := newSegment(len(entries))
-	for i := range entries {
-		data = appendEntry(data, &entries[i])
-	}
-	return data
-}
-
-// DecodeSegment returns the entries of a segment that begins a chain.
-func DecodeSegment(data []byte) ([]store.Entry, error) { return appendSegment(nil, data) }
-
 // Statements returns all statements that the database has run so far, in their order as texts.
 func (db *database) Statements() []string {
 	all := map[string]bool{}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
 
 // Findings implements store.Findings.
@@ -16,7 +17,7 @@ func (db *database) Findings(ctx context.Context, upstream, organization string)
 			var value []byte
 			var at int64
 			err := rows.Scan(&f.Topic, &value, &at)
-			f.Time = moment(at)
+			f.Time = form.Moment(at)
 			if err == nil {
 				err = db.how.opened(&f.Value, value, findingPlace(&f))
 			}
@@ -33,7 +34,7 @@ func (db *database) Find(ctx context.Context, fs ...store.Finding) error {
 			f := &fs[i]
 			err := t.exec(`INSERT INTO findings (upstream, organization, topic, value, time) VALUES (?, ?, ?, ?, ?)
 				ON CONFLICT DO UPDATE SET value = excluded.value, time = excluded.time WHERE excluded.time >= findings.time`,
-				f.Upstream, f.Organization, f.Topic, t.text(f.Value, findingPlace(f)), micros(f.Time))
+				f.Upstream, f.Organization, f.Topic, t.text(f.Value, findingPlace(f)), form.Micros(f.Time))
 			if err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
 
 // Forget implements store.Keeper. Each conversation goes in a transaction of its own. Then the files are cleaned of
@@ -81,7 +82,7 @@ func (c *collector) forgetConversations(ctx context.Context, ids []string, keep 
 func (c *collector) bereave(t *tx, k store.Key) error {
 	items, err := remembered(t, k.Tenant, `(scope = ? OR id IN (SELECT id FROM memories WHERE tenant = ? AND conversation = ?
 		UNION SELECT memory FROM confirmations WHERE tenant = ? AND conversation = ?))`,
-		t.hash(k.Tenant, scopeHash(memory.Scope{Level: memory.Conversation, Name: k.ID})), k.Tenant, k.ID, k.Tenant, k.ID)
+		t.hash(k.Tenant, form.ScopeHash(memory.Scope{Level: memory.Conversation, Name: k.ID})), k.Tenant, k.ID, k.Tenant, k.ID)
 	for i := 0; i < len(items) && err == nil; i++ {
 		rest, some := memory.Without(items[i], k.ID)
 		if err = c.dropMemory(t, items[i].ID); err == nil && some {

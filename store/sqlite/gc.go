@@ -10,6 +10,7 @@ import (
 
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
 
 // GC implements store.Keeper. Each conversation goes in a transaction of its own, so that commits
@@ -168,7 +169,7 @@ func (c *collector) round(ctx context.Context, list []candidate) (rest []candida
 
 // due reports whether the policy wants a conversation to go.
 func (c *collector) due(k candidate) bool {
-	old := c.MaxAge > 0 && k.updated < micros(c.Now.Add(-c.MaxAge))
+	old := c.MaxAge > 0 && k.updated < form.Micros(c.Now.Add(-c.MaxAge))
 	return old || k.surplus || c.Size > 0 && c.size > c.Size
 }
 
@@ -236,7 +237,7 @@ func (c *collector) discard(t *tx, k store.Key) error {
 // endScope removes what is remembered in the scope of a conversation.
 func (c *collector) endScope(t *tx, k store.Key) error {
 	scope := memory.Scope{Level: memory.Conversation, Name: k.ID}
-	n, err := t.change("DELETE FROM memories INDEXED BY memories_scope WHERE tenant = ? AND scope = ?", k.Tenant, t.hash(k.Tenant, scopeHash(scope)))
+	n, err := t.change("DELETE FROM memories INDEXED BY memories_scope WHERE tenant = ? AND scope = ?", k.Tenant, t.hash(k.Tenant, form.ScopeHash(scope)))
 	c.Memories += int(n)
 	return err
 }
@@ -249,7 +250,7 @@ func unlinkAll(t *tx, k store.Key) error {
 	if err := t.row("SELECT session, version, base FROM conversations WHERE tenant = ? AND id = ?", []any{k.Tenant, k.ID}, &session, &version, &base); err != nil {
 		return err
 	}
-	chain, err := lineage{t, k.Tenant}.chain(k.ID, version)
+	chain, err := form.Chain(lineage{t, k.Tenant}, k.ID, version)
 	if err != nil {
 		return err
 	}
@@ -262,7 +263,7 @@ func (c *collector) spends(ctx context.Context) error {
 		return nil
 	}
 	return c.write(ctx, func(t *tx) error {
-		n, err := t.change("DELETE FROM spends WHERE time < ? AND "+whose, micros(c.Now.Add(-c.Policy.Spends)), c.Tenant, c.AllTenants)
+		n, err := t.change("DELETE FROM spends WHERE time < ? AND "+whose, form.Micros(c.Now.Add(-c.Policy.Spends)), c.Tenant, c.AllTenants)
 		c.Collected.Spends = int(n)
 		return err
 	})
@@ -293,7 +294,7 @@ func (c *collector) stale(ctx context.Context) error {
 	}
 	return c.write(ctx, func(t *tx) error {
 		return c.dropJournals(t, whose+` AND updated < ? AND conversation <> '' AND NOT EXISTS (SELECT 1 FROM conversations k
-			WHERE k.tenant = journals.tenant AND k.id = journals.conversation)`, c.Tenant, c.AllTenants, micros(c.Now.Add(-c.MaxAge)))
+			WHERE k.tenant = journals.tenant AND k.id = journals.conversation)`, c.Tenant, c.AllTenants, form.Micros(c.Now.Add(-c.MaxAge)))
 	})
 }
 

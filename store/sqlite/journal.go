@@ -7,16 +7,15 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/klauspost/compress/s2"
-
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
 
 // AddSteps implements store.Journals.
 func (db *database) AddSteps(ctx context.Context, a *store.Addition) error {
-	at := micros(a.Time)
+	at := form.Micros(a.Time)
 	if at == 0 {
-		at = micros(db.now())
+		at = form.Micros(db.now())
 	}
 	return wrap("write journal "+a.ID, db.write(ctx, func(t *tx) error {
 		if a.Length == 0 && len(a.Steps) == 0 {
@@ -42,7 +41,7 @@ func addTo(t *tx, a *store.Addition, at int64) error {
 	head := headPlace(a.Key)
 	if a.Length == 0 {
 		n, err := t.change(`INSERT INTO journals (tenant, id, kind, conversation, head, length, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT DO NOTHING`, a.Tenant, a.ID, a.Kind, a.Conversation, t.seal(nonNil(a.Head), head), len(a.Steps), at, at)
+			ON CONFLICT DO NOTHING`, a.Tenant, a.ID, a.Kind, a.Conversation, t.seal(form.NonNil(a.Head), head), len(a.Steps), at, at)
 		if err == nil && n == 0 {
 			err = fmt.Errorf("it has begun already: %w", store.ErrConflict)
 		}
@@ -70,7 +69,7 @@ func scanJournal(s sealing, tenant string, rows *sql.Rows) (j store.Journal, err
 	if err := rows.Scan(&j.ID, &j.Kind, &j.Conversation, &j.Head, &j.Length, &created, &updated); err != nil {
 		return j, err
 	}
-	j.Created, j.Updated = moment(created), moment(updated)
+	j.Created, j.Updated = form.Moment(created), form.Moment(updated)
 	j.Head, err = s.open(j.Head, headPlace(j.Key))
 	return j, err
 }
@@ -105,12 +104,12 @@ func (db *database) Journal(ctx context.Context, k store.Key) (j *store.Journal,
 
 // Journals implements store.Journals.
 func (db *database) Journals(ctx context.Context, q store.JournalQuery) (out []store.Journal, err error) {
-	where, args := "updated < ?", []any{cmp.Or(micros(q.Before), math.MaxInt64)}
+	where, args := "updated < ?", []any{cmp.Or(form.Micros(q.Before), math.MaxInt64)}
 	if q.Kind != "" {
 		where, args = where+" AND kind = ?", append(args, q.Kind)
 	}
 	if q.Name != "" {
-		where, args = where+` AND id LIKE ? ESCAPE '\'`, append(args, escapeLike(q.Name)+"%")
+		where, args = where+` AND id LIKE ? ESCAPE '\'`, append(args, form.EscapeLike(q.Name)+"%")
 	}
 	err = db.read(ctx, func(r *reader) (err error) {
 		out, err = journalsWhere(r, q.Tenant, where+" ORDER BY updated DESC, id LIMIT ?", append(args, cmp.Or(q.Limit, 1000))...)
@@ -144,12 +143,8 @@ func (db *database) Steps(ctx context.Context, k store.Key, after, limit int) (o
 // decodeStep returns a step as it was written.
 func decodeStep(q querier, k store.Key, seq int64, codec int, data []byte) ([]byte, error) {
 	data, err := q.vault().open(data, stepPlace(k, seq))
-	size := len(data)
-	if err == nil && codec == snappy {
-		size, err = s2.DecodedLen(data)
-	}
 	if err == nil {
-		data, err = decode(codec, size, data)
+		data, err = form.Decode(codec, -1, data)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("step %d of journal %s: %w", seq, k.ID, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
 
 var _ store.Keyring = (*database)(nil)
@@ -21,7 +22,7 @@ func (db *database) AddKey(ctx context.Context, k store.TenantKey, by store.Act)
 	}
 	return wrap("add key", db.write(ctx, func(t *tx) error {
 		n, err := t.change("INSERT INTO tenant_keys (id, tenant, hash, note, created, limits) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
-			k.ID, k.Tenant, k.Hash[:], t.text(k.Note, notePlace(k.Tenant, k.ID)), micros(k.Created), string(limits))
+			k.ID, k.Tenant, k.Hash[:], t.text(k.Note, notePlace(k.Tenant, k.ID)), form.Micros(k.Created), string(limits))
 		if err == nil && n == 0 {
 			err = fmt.Errorf("key %s: %w", k.ID, store.ErrConflict)
 		}
@@ -45,7 +46,7 @@ func (db *database) RevokeKey(ctx context.Context, id string, by store.Act) erro
 		case err != nil || revoked != 0:
 			return err
 		}
-		if err := t.exec("UPDATE tenant_keys SET revoked = ? WHERE id = ?", max(1, micros(by.Time)), id); err != nil {
+		if err := t.exec("UPDATE tenant_keys SET revoked = ? WHERE id = ?", max(1, form.Micros(by.Time)), id); err != nil {
 			return err
 		}
 		by.Tenant, by.Target = tenant, id
@@ -74,9 +75,9 @@ func (s sealing) scanKey(rows *sql.Rows) (k store.TenantKey, err error) {
 		return k, fmt.Errorf("note of key %s: %w", k.ID, err)
 	}
 	copy(k.Hash[:], hash)
-	k.Created = moment(created)
+	k.Created = form.Moment(created)
 	if revoked != 0 {
-		k.Revoked = moment(revoked)
+		k.Revoked = form.Moment(revoked)
 	}
 	// A limit that this program does not know must not be passed over in silence.
 	if err := json.Unmarshal(limits, &k.Limits, json.RejectUnknownMembers(true)); err != nil {

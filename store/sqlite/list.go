@@ -5,6 +5,7 @@ import (
 	"database/sql"
 
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
 
 const summaryColumns = `c.id, c.session, c.agent, c.project, c.parent, c.parent_version, c.parent_length, c.parent_in_force, c.version, c.length, c.created, c.updated,
@@ -40,7 +41,7 @@ func (db *database) Tenants(ctx context.Context) (out []string, err error) {
 
 // Conversations implements store.Directory.
 func (db *database) Conversations(ctx context.Context, f store.Filter) ([]store.Summary, error) {
-	where, args := "c.tenant = ? AND c.updated >= ?", []any{f.Tenant, micros(f.Since)}
+	where, args := "c.tenant = ? AND c.updated >= ?", []any{f.Tenant, form.Micros(f.Since)}
 	if f.Session != "" {
 		where, args = where+" AND c.session = ?", append(args, db.how.session(f.Tenant, f.Session))
 	}
@@ -60,7 +61,7 @@ func (db *database) Conversations(ctx context.Context, f store.Filter) ([]store.
 		where, args = where+" AND c.id IN (SELECT value FROM json_each(?))", append(args, ids)
 	case f.Name != "":
 		where += ` AND (c.session LIKE ? ESCAPE '\' OR c.id LIKE ? ESCAPE '\')`
-		begins := escapeLike(f.Name) + "%"
+		begins := form.EscapeLike(f.Name) + "%"
 		args = append(args, begins, begins)
 	}
 	var out []store.Summary
@@ -83,7 +84,7 @@ func idsNamed(r *reader, f store.Filter) (string, error) {
 			return err
 		}
 		session, err := r.openSession(f.Tenant, stored)
-		if beginsWith(session, f.Name) || beginsWith(id, f.Name) {
+		if form.BeginsWith(session, f.Name) || form.BeginsWith(id, f.Name) {
 			ids = append(ids, id)
 		}
 		return err
@@ -91,7 +92,7 @@ func idsNamed(r *reader, f store.Filter) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	list, err := marshal(ids)
+	list, err := form.Marshal(ids)
 	return string(list), err
 }
 
@@ -106,7 +107,7 @@ func (h sealing) scanSummary(tenant string, rows *sql.Rows) (s store.Summary, er
 	if err != nil {
 		return s, err
 	}
-	s.Created, s.Updated = moment(created), moment(updated)
+	s.Created, s.Updated = form.Moment(created), form.Moment(updated)
 	if o.Parent != "" {
 		s.Origin = &o
 	}

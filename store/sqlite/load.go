@@ -8,6 +8,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
 
 // Version implements store.Loader.
@@ -46,7 +47,10 @@ func load(q querier, k store.Key, version int64) (*store.State, error) {
 		return nil, fmt.Errorf("version %d of %d: %w", version, s.Version, store.ErrNotFound)
 	}
 	l := lineage{q, k.Tenant}
-	if s.Chain, s.Decisions, err = l.state(k.ID, version); err != nil {
+	if s.Chain, err = form.Chain(l, k.ID, version); err != nil {
+		return nil, err
+	}
+	if s.Decisions, err = form.Decisions(l, k.ID, version); err != nil {
 		return nil, err
 	}
 	s.Version, s.Length = version, len(s.Chain)
@@ -71,14 +75,14 @@ func conversation(q querier, k store.Key) (*store.State, error) {
 	if o.Parent != "" {
 		s.Origin = &o
 	}
-	h.Fixed, s.Created, s.Updated = q.vault().unhash(k.Tenant, fixed), moment(created), moment(updated)
+	h.Fixed, s.Created, s.Updated = q.vault().unhash(k.Tenant, fixed), form.Moment(created), form.Moment(updated)
 	if err := q.vault().described(&s.Conversation, session, agent, project); err != nil {
 		return nil, err
 	}
 	if anchor, err = q.vault().open(anchor, of(k, "conversations.anchor")); err != nil {
 		return nil, fmt.Errorf("conversation %s: %w", k.ID, err)
 	}
-	return s, unmarshal(anchor, &s.Anchor)
+	return s, form.Unmarshal(anchor, &s.Anchor)
 }
 
 // described sets what says what a conversation is, from the columns of its row.
@@ -101,94 +105,50 @@ type lineage struct {
 	tenant string
 }
 
-// An origin is where a conversation left its parent.
-type origin struct {
-	parent  string // empty: it has none
-	version int64  // of the parent
-	shared  int    // entries that they shared then
-	inForce int64  // version of the parent whose decisions it has
-}
-
-func (l lineage) origin(id string) (o origin, err error) {
+// Origin implements form.Source.
+func (l lineage) Origin(id string) (o store.Origin, err error) {
 	err = l.row("SELECT parent, parent_version, parent_length, parent_in_force FROM conversations WHERE tenant = ? AND id = ?",
-		[]any{l.tenant, id}, &o.parent, &o.version, &o.shared, &o.inForce)
+		[]any{l.tenant, id}, &o.Parent, &o.Version, &o.Position, &o.InForce)
 	if err != nil {
 		return o, fmt.Errorf("conversation %s: %w", id, err)
 	}
 	return o, nil
 }
 
-// chain returns the conversation's chain as of version.
-func (l lineage) chain(id string, version int64) ([]store.Entry, error) {
-	o, err := l.origin(id)
-	if err != nil {
-		return nil, err
-	}
-	var chain []store.Entry
-	if o.parent != "" {
-		if chain, err = l.chain(o.parent, o.version); err != nil {
-			return nil, err
-		}
-		if chain, err = o.common(id, chain); err != nil {
-			return nil, err
-		}
-	}
-	return l.own(chain, id, version, nil)
+// Segments implements form.Source.
+func (l lineage) Segments(id string, until int64, each func(version int64, position int, data []byte) error) error {
+	return l.rows("SELECT version, position, data FROM segments WHERE tenant = ? AND conversation = ? AND version <= ? ORDER BY version",
+		[]any{l.tenant, id, until}, func(rows *sql.Rows) error {
+			var version int64
+			var position int
+			var stored sql.RawBytes
+			if err := rows.Scan(&version, &position, &stored); err != nil {
+				return err
+			}
+			data, err := l.vault().open(stored, segmentPlace(store.Key{Tenant: l.tenant, ID: id}, version, position))
+			if err == nil {
+				err = each(version, position, data)
+			}
+			if err != nil {
+				return fmt.Errorf("conversation %s: %w", id, err)
+			}
+			return nil
+		})
 }
 
-// common returns what the conversation shared of the parent's chain when it began.
-func (o *origin) common(id string, chain []store.Entry) ([]store.Entry, error) {
-	if len(chain) < o.shared {
-		return nil, fmt.Errorf("conversation %s shares %d entries of %d: %w", id, o.shared, len(chain), store.ErrCorrupt)
-	}
-	return chain[:o.shared], nil
+// MadeBy implements form.Source.
+func (l lineage) MadeBy(id string, version int64) (out []string, err error) {
+	err = l.rows("SELECT id FROM decisions WHERE tenant = ? AND conversation = ? AND version = ? ORDER BY seq", []any{l.tenant, id, version}, func(rows *sql.Rows) error {
+		var d string
+		err := rows.Scan(&d)
+		out = append(out, d)
+		return err
+	})
+	return out, err
 }
 
-// state returns chain and decisions as of version.
-func (l lineage) state(id string, version int64) ([]store.Entry, []decant.Decision, error) {
-	chain, err := l.chain(id, version)
-	if err != nil {
-		return nil, nil, err
-	}
-	ds, err := l.decisions(id, version)
-	return chain, ds, err
-}
-
-// decisions returns the decisions of a conversation as of version, those that it began with first.
-// Version 0 is before its first commit.
-func (l lineage) decisions(id string, version int64) ([]decant.Decision, error) {
-	o, err := l.origin(id)
-	if err != nil {
-		return nil, err
-	}
-	var ds []decant.Decision
-	if o.parent != "" {
-		if ds, err = l.inherited(&o, id); err != nil {
-			return nil, err
-		}
-	}
-	own, err := l.decided(id, version)
-	return append(ds, own...), err
-}
-
-// inherited returns the decisions that a fork began with.
-func (l lineage) inherited(o *origin, id string) ([]decant.Decision, error) {
-	ds, err := l.decisions(o.parent, o.inForce)
-	if err != nil || len(ds) == 0 {
-		return nil, err
-	}
-	chain, err := l.chain(o.parent, o.version)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := o.common(id, chain); err != nil {
-		return nil, err
-	}
-	return store.Inherit(ds, chain, o.shared), nil
-}
-
-// decided returns the decisions that the conversation has made itself up to version.
-func (l lineage) decided(id string, version int64) (ds []decant.Decision, err error) {
+// Decided implements form.Source.
+func (l lineage) Decided(id string, version int64) (ds []decant.Decision, err error) {
 	err = l.rows("SELECT "+l.vault().decisionColumns()+" FROM "+decisionTables+` WHERE d.tenant = ? AND d.conversation = ? AND d.version <= ? ORDER BY d.seq`,
 		[]any{l.tenant, id, version}, func(rows *sql.Rows) error {
 			d, err := l.scanDecision(rows)
@@ -196,6 +156,19 @@ func (l lineage) decided(id string, version int64) (ds []decant.Decision, err er
 			return err
 		})
 	return ds, err
+}
+
+// Branch implements store.Loader.
+func (db *database) Branch(ctx context.Context, k store.Key, version int64, position, seen int) (*store.Branch, error) {
+	var b *store.Branch
+	err := db.snapshot(ctx, func(r *reader) (err error) {
+		b, err = form.Branch(lineage{r, k.Tenant}, k.ID, version, position, seen)
+		return err
+	})
+	if err != nil {
+		return nil, wrap("find the branch point in "+k.ID, err)
+	}
+	return b, nil
 }
 
 // Fixed implements store.Loader.

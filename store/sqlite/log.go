@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
 
 // Requests implements store.Log.
@@ -45,7 +46,7 @@ func (db *database) scanRequest(k store.Key, rows *sql.Rows) (r store.Request, e
 		return r, err
 	}
 	s, t := db.how, k.Tenant
-	r.Time, r.Fixed, r.Frame, r.View, r.Answer = moment(at), s.unhash(t, fixed), s.unhash(t, frame), s.unhash(t, view), s.unhash(t, answer)
+	r.Time, r.Fixed, r.Frame, r.View, r.Answer = form.Moment(at), s.unhash(t, fixed), s.unhash(t, frame), s.unhash(t, view), s.unhash(t, answer)
 	if err = s.opened(&r.Stop, stop, requestPlace(k, "requests.stop", r.ID)); err != nil {
 		return r, fmt.Errorf("request %s: %w", r.ID, err)
 	}
@@ -54,12 +55,12 @@ func (db *database) scanRequest(k store.Key, rows *sql.Rows) (r store.Request, e
 	}
 	if len(planned) > 0 {
 		r.Planned = &store.Planned{Decisions: s.unhash(t, plan)}
-		if err := unmarshal(planned, r.Planned); err != nil {
+		if err := form.Unmarshal(planned, r.Planned); err != nil {
 			return r, err
 		}
 	}
-	var u usageColumn
-	err = unmarshal(usage, &u)
+	var u form.UsageColumn
+	err = form.Unmarshal(usage, &u)
 	r.Usage, r.Writes = u.Usage, u.Writes
 	return r, err
 }
@@ -68,10 +69,10 @@ func (db *database) scanRequest(k store.Key, rows *sql.Rows) (r store.Request, e
 func (db *database) Spending(ctx context.Context, q store.SpendQuery) ([]store.Total, error) {
 	until := int64(math.MaxInt64)
 	if !q.Until.IsZero() {
-		until = micros(q.Until)
+		until = form.Micros(q.Until)
 	}
 	// The index is named: without statistics SQLite prefers the primary key, and reads all that the tenant has.
-	from, args := "spends INDEXED BY spends_time WHERE tenant = ? AND time >= ? AND time < ?", []any{q.Tenant, micros(q.Since), until}
+	from, args := "spends INDEXED BY spends_time WHERE tenant = ? AND time >= ? AND time < ?", []any{q.Tenant, form.Micros(q.Since), until}
 	if q.Conversation != "" {
 		from, args = "spends INDEXED BY spends_conversation WHERE tenant = ? AND time >= ? AND time < ? AND conversation = ?", append(args, q.Conversation)
 	}
@@ -98,9 +99,9 @@ func (db *database) Spending(ctx context.Context, q store.SpendQuery) ([]store.T
 // Spent implements store.Log.
 func (db *database) Spent(ctx context.Context, q store.SpendQuery) (sum store.Sum, err error) {
 	query, args := "SELECT COALESCE(sum(tokens), 0), COALESCE(sum(cost), 0) FROM spent WHERE tenant = ? AND day >= ? AND day < ?",
-		[]any{q.Tenant, day(q.Since), int64(math.MaxInt64)}
+		[]any{q.Tenant, form.Day(q.Since), int64(math.MaxInt64)}
 	if !q.Until.IsZero() {
-		args[2] = day(q.Until)
+		args[2] = form.Day(q.Until)
 	}
 	if q.Conversation != "" {
 		query, args = "SELECT spent_tokens, spent_cost FROM conversations WHERE tenant = ? AND id = ?", []any{q.Tenant, q.Conversation}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
 
 // matchSteps are the numbers of hashes that one query of Match looks for, from the end of the
@@ -80,11 +81,11 @@ func match(q querier, tenant, session string, chain []decant.Hash, start, end in
 		if err := rows.Scan(&chain, &l.ID, &l.Version, &l.Position, &l.Length, &updated); err != nil {
 			return err
 		}
-		l.Updated = moment(updated)
-		keep(&m, index[s.unhash(tenant, chain)], l)
+		l.Updated = form.Moment(updated)
+		form.Keep(&m, index[s.unhash(tenant, chain)], l)
 		return nil
 	})
-	slices.SortFunc(m.Lines, compareLines)
+	slices.SortFunc(m.Lines, form.CompareLines)
 	return m, err
 }
 
@@ -102,28 +103,6 @@ func (s sealing) oneOf(tenant string, hashes []decant.Hash) (string, []any) {
 		args[i] = s.hash(tenant, hashes[min(i, len(hashes)-1)])
 	}
 	return "(?" + strings.Repeat(", ?", n-1) + ")", args
-}
-
-// keep adds a line that holds h(known) to m if no longer prefix is known, once.
-func keep(m *store.Match, known int, l store.Line) {
-	if known < m.Known {
-		return
-	}
-	if known > m.Known {
-		m.Known, m.Lines = known, nil
-	}
-	// A fork holds the last hash that it shares, and holds it again where it goes on thinking.
-	if i := slices.IndexFunc(m.Lines, func(o store.Line) bool { return o.ID == l.ID }); i >= 0 {
-		m.Lines[i].Position = max(m.Lines[i].Position, l.Position)
-		return
-	}
-	m.Lines = append(m.Lines, l)
-}
-
-// compareLines orders the lines of a match: those that end there, then the last changed.
-func compareLines(a, b store.Line) int {
-	ends := func(l store.Line) int { return min(1, l.Length-l.Position) }
-	return cmp.Or(cmp.Compare(ends(a), ends(b)), b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
 }
 
 // Decided implements store.Matcher.

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"math"
 	"reflect"
 	"slices"
 
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
 
 // Memories implements store.Memories.
@@ -23,7 +23,7 @@ func (db *database) Memories(ctx context.Context, q store.MemoryQuery) (out []me
 			return err
 		}
 		for _, s := range q.Scopes {
-			some, err := remembered(r, q.Tenant, "scope = ? AND "+where, append([]any{r.hash(q.Tenant, scopeHash(s))}, args...)...)
+			some, err := remembered(r, q.Tenant, "scope = ? AND "+where, append([]any{r.hash(q.Tenant, form.ScopeHash(s))}, args...)...)
 			if err != nil {
 				return err
 			}
@@ -42,7 +42,7 @@ func selecting(q *store.MemoryQuery) (where string, args []any) {
 		where += " AND archived <= restored"
 	}
 	if q.Name != "" {
-		where, args = where+` AND id LIKE ? ESCAPE '\'`, append(args, escapeLike(q.Name)+"%")
+		where, args = where+` AND id LIKE ? ESCAPE '\'`, append(args, form.EscapeLike(q.Name)+"%")
 	}
 	if q.Conversation != "" {
 		where += ` AND id IN (SELECT id FROM memories WHERE tenant = ? AND conversation = ?
@@ -55,7 +55,7 @@ func selecting(q *store.MemoryQuery) (where string, args []any) {
 // Revise implements store.Memories.
 func (db *database) Revise(ctx context.Context, tenant string, at memory.Scope, do func([]memory.Item) ([]memory.Item, error)) error {
 	return wrap("revise memories", db.write(ctx, func(t *tx) error {
-		have, err := remembered(t, tenant, "scope = ? ORDER BY created, id", t.hash(tenant, scopeHash(at)))
+		have, err := remembered(t, tenant, "scope = ? ORDER BY created, id", t.hash(tenant, form.ScopeHash(at)))
 		if err != nil {
 			return err
 		}
@@ -78,35 +78,23 @@ func (db *database) Revise(ctx context.Context, tenant string, at memory.Scope, 
 // rooted insists that the conversations exist from which something is remembered that was not before.
 func rooted(t *tx, tenant string, have, want []memory.Item) error {
 	known := map[string]bool{"": true}
-	for id := range sources(have) {
-		known[id] = true
-	}
-	for id := range sources(want) {
-		if known[id] {
-			continue
+	for i := range have {
+		for _, id := range form.Sources(&have[i]) {
+			known[id] = true
 		}
-		known[id] = true
-		if err := t.row("SELECT 1 FROM conversations WHERE tenant = ? AND id = ?", []any{tenant, id}, new(int)); err != nil {
-			return fmt.Errorf("conversation %s: %w", id, err)
+	}
+	for i := range want {
+		for _, id := range form.Sources(&want[i]) {
+			if known[id] {
+				continue
+			}
+			known[id] = true
+			if err := t.row("SELECT 1 FROM conversations WHERE tenant = ? AND id = ?", []any{tenant, id}, new(int)); err != nil {
+				return fmt.Errorf("conversation %s: %w", id, err)
+			}
 		}
 	}
 	return nil
-}
-
-// sources yields the conversations that items come from, or were confirmed in.
-func sources(items []memory.Item) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for i := range items {
-			if !yield(items[i].Source.Conversation) {
-				return
-			}
-			for k := range items[i].Confirmations {
-				if !yield(items[i].Confirmations[k].Conversation) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // replaceMemories writes what differs between the items that there are and those that there are to be.

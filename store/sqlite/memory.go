@@ -14,6 +14,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
 
 // memoryBytes is how much text goes into an index in memory before it is searched and emptied.
@@ -169,8 +170,8 @@ func (s *search) said() (map[decant.Hash]bool, error) {
 	}
 	texts, l := map[decant.Hash]bool{}, lineage{s.q, s.Tenant}
 	for _, id := range s.within {
-		err := l.segments(id, math.MaxInt64, func(_ int, data []byte) error {
-			entries, err := appendSegment(nil, data)
+		err := l.Segments(id, math.MaxInt64, func(_ int64, _ int, data []byte) error {
+			entries, err := form.AppendSegment(nil, data)
 			for i := range entries {
 				texts[entries[i].Text] = true
 			}

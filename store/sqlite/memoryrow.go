@@ -4,30 +4,27 @@ import (
 	"database/sql"
 	"fmt"
 
-	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
-
-// scopeHash returns what a scope is looked up by.
-func scopeHash(s memory.Scope) decant.Hash { return decant.HashText(string(s.Level) + "\x00" + s.Name) }
 
 // insertMemory writes an item with its confirmations.
 func insertMemory(t *tx, tenant string, it *memory.Item) error {
 	n, err := t.change(`INSERT INTO memories (tenant, id, scope, level, name, kind, text, extra, conversation, from_message,
 		to_message, times, created, confirmed, escalated, archived, restored, became, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO NOTHING`,
-		tenant, it.ID, t.hash(tenant, scopeHash(it.Scope)), string(it.Scope.Level), t.text(it.Scope.Name, memoryPlace(tenant, "memories.name", it.ID)),
+		tenant, it.ID, t.hash(tenant, form.ScopeHash(it.Scope)), string(it.Scope.Level), t.text(it.Scope.Name, memoryPlace(tenant, "memories.name", it.ID)),
 		string(it.Kind), t.text(it.Text, memoryPlace(tenant, "memories.text", it.ID)),
 		t.text(it.Extra, memoryPlace(tenant, "memories.extra", it.ID)), it.Source.Conversation, it.Source.From, it.Source.To, it.Times,
-		micros(it.Created), micros(it.Confirmed), micros(it.Escalated), micros(it.Archived), micros(it.Restored), it.Became, it.From)
+		form.Micros(it.Created), form.Micros(it.Confirmed), form.Micros(it.Escalated), form.Micros(it.Archived), form.Micros(it.Restored), it.Became, it.From)
 	if err == nil && n == 0 {
 		err = fmt.Errorf("memory %s: %w", it.ID, store.ErrConflict)
 	}
 	for i := 0; i < len(it.Confirmations) && err == nil; i++ {
 		c := &it.Confirmations[i]
 		err = t.exec(`INSERT INTO confirmations (tenant, memory, seq, conversation, from_message, to_message, time, evidence) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-			tenant, it.ID, i, c.Conversation, c.From, c.To, micros(c.Time), t.text(c.Evidence, evidencePlace(tenant, it.ID, int64(i))))
+			tenant, it.ID, i, c.Conversation, c.From, c.To, form.Micros(c.Time), t.text(c.Evidence, evidencePlace(tenant, it.ID, int64(i))))
 	}
 	return err
 }
@@ -56,8 +53,8 @@ func scanMemory(s sealing, tenant string, rows *sql.Rows) (it memory.Item, err e
 		&created, &confirmed, &escalated, &archived, &restored, &it.Became, &it.From); err != nil {
 		return it, err
 	}
-	it.Created, it.Confirmed = moment(created), moment(confirmed)
-	it.Escalated, it.Archived, it.Restored = moment(escalated), moment(archived), moment(restored)
+	it.Created, it.Confirmed = form.Moment(created), form.Moment(confirmed)
+	it.Escalated, it.Archived, it.Restored = form.Moment(escalated), form.Moment(archived), form.Moment(restored)
 	err = s.opened(&it.Scope.Name, name, memoryPlace(tenant, "memories.name", it.ID))
 	if err == nil {
 		err = s.opened(&it.Text, text, memoryPlace(tenant, "memories.text", it.ID))
@@ -79,7 +76,7 @@ func confirmations(q querier, tenant, id string) (out []memory.Confirmation, err
 			var seq, at int64
 			var evidence []byte
 			err := rows.Scan(&seq, &c.Conversation, &c.From, &c.To, &at, &evidence)
-			c.Time = moment(at)
+			c.Time = form.Moment(at)
 			if err == nil {
 				err = q.vault().opened(&c.Evidence, evidence, evidencePlace(tenant, id, seq))
 			}

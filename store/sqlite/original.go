@@ -8,6 +8,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
 
 // Resolve implements store.Blobs.
@@ -45,7 +46,7 @@ func checkpointOriginal(q querier, k store.Key, number int) (*store.Original, er
 	if err := f.locate(q, k, s); err != nil {
 		return nil, err
 	}
-	chain, err := lineage{q, k.Tenant}.chain(f.conversation, f.version)
+	chain, err := form.Chain(lineage{q, k.Tenant}, f.conversation, f.version)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ type found struct {
 // locate finds out which conversation of the state's lineage made the decision, and at which
 // version.
 func (f *found) locate(q querier, k store.Key, s *store.State) error {
-	ids, err := lineage{q, k.Tenant}.ancestors(s.ID)
+	ids, err := form.Ancestors(lineage{q, k.Tenant}, s.ID)
 	if err != nil {
 		return err
 	}
@@ -82,18 +83,6 @@ func (f *found) locate(q querier, k store.Key, s *store.State) error {
 		}
 	}
 	return fmt.Errorf("decision %s: %w", f.id, err)
-}
-
-// ancestors returns the conversation and those that it was forked from, nearest first.
-func (l lineage) ancestors(id string) ([]string, error) {
-	var ids []string
-	for id != "" {
-		ids = append(ids, id)
-		if err := l.row("SELECT parent FROM conversations WHERE tenant = ? AND id = ?", []any{l.tenant, id}, &id); err != nil {
-			return nil, fmt.Errorf("conversation %s: %w", id, err)
-		}
-	}
-	return ids, nil
 }
 
 // blockOriginal returns the entry whose text has a hash that begins with digits.
@@ -123,7 +112,7 @@ func decided(q querier, k store.Key, digits string) ([]found, error) {
 	var ids []string
 	if k.ID != "" {
 		var err error
-		if ids, err = (lineage{q, k.Tenant}).ancestors(k.ID); err != nil {
+		if ids, err = form.Ancestors(lineage{q, k.Tenant}, k.ID); err != nil {
 			return nil, err
 		}
 	}
@@ -175,7 +164,7 @@ func targets(q querier, tenant, digits string) (out []decant.Hash, err error) {
 // from another conversation; then any entry with that content is the original.
 func (f *found) original(q querier, tenant string) (*store.Original, error) {
 	o := &store.Original{Key: store.Key{Tenant: tenant, ID: f.conversation}, Decision: f.decision}
-	chain, err := lineage{q, tenant}.chain(f.conversation, f.version)
+	chain, err := form.Chain(lineage{q, tenant}, f.conversation, f.version)
 	if err != nil {
 		return nil, err
 	}

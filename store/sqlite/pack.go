@@ -7,20 +7,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/klauspost/compress/s2"
-
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
-
-// How a pack's data is encoded. The numbers are stored: never reorder them.
-const (
-	plain  = 0
-	snappy = 1 // S2
-)
-
-// minZip is the size from which compression is tried: below, it hardly ever gains anything.
-const minZip = 192
 
 // packSize is the size from which no further blob is added to a pack: reading one blob decodes its
 // whole pack.
@@ -118,39 +108,8 @@ func (p *packer) flush(t *tx, k store.Key) (stored int, err error) {
 
 // encode returns the data as it is stored.
 func (p *packer) encode() (codec int, data []byte) {
-	n := s2.MaxEncodedLen(len(p.data))
-	if len(p.data) < minZip || n < 0 {
-		return plain, nonNil(p.data)
-	}
-	if cap(p.coded) < n {
-		p.coded = make([]byte, n)
-	}
-	if z := s2.Encode(p.coded[:n], p.data); len(z) < len(p.data) {
-		return snappy, z
-	}
-	return plain, p.data
-}
-
-// decode returns the content, of the given size, that is stored as data.
-func decode(codec, size int, data []byte) (out []byte, err error) {
-	switch codec {
-	case plain:
-		out = data
-	case snappy:
-		var n int
-		if n, err = s2.DecodedLen(data); err == nil && n == size {
-			out, err = s2.Decode(nil, data)
-		}
-	default:
-		return nil, fmt.Errorf("encoding %d: %w", codec, store.ErrNewer)
-	}
-	if err == nil && len(out) != size {
-		err = fmt.Errorf("%d bytes, want %d", len(out), size)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", store.ErrCorrupt, err)
-	}
-	return out, nil
+	codec, data, p.coded = form.Encode(p.coded, p.data)
+	return codec, data
 }
 
 // An unpacker reads blobs. It keeps the pack that it has decoded last: what is read together is
@@ -199,7 +158,7 @@ func (u *unpacker) load(id int64) error {
 	if err != nil {
 		return fmt.Errorf("pack %d: %w", id, err)
 	}
-	if p.data, err = decode(codec, p.size(), p.data); err != nil {
+	if p.data, err = form.Decode(codec, p.size(), p.data); err != nil {
 		return fmt.Errorf("pack %d: %w", id, err)
 	}
 	u.last = p

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"github.com/decantdev/decant/internal/seal"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
 
 // The places of sealed values. The table in columns.go names the same columns in the same order.
@@ -61,5 +62,5 @@ func notePlace(tenant, id string) seal.Place {
 }
 
 func actPlace(a *store.Act) seal.Place {
-	return seal.Place{Column: "acts.detail", Tenant: a.Tenant, ID: a.Action, Part: a.Target, Number: micros(a.Time)}
+	return seal.Place{Column: "acts.detail", Tenant: a.Tenant, ID: a.Action, Part: a.Target, Number: form.Micros(a.Time)}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/internal/form"
 )
 
 // Search implements store.Searcher. What the index does not find is looked for in the texts
@@ -31,7 +32,7 @@ func (db *database) Search(ctx context.Context, q store.Query) ([]store.Hit, err
 	err = db.snapshot(ctx, func(r *reader) (err error) {
 		s.q, s.blobs = r, &unpacker{q: r}
 		if q.Conversation != "" {
-			if s.within, err = (lineage{r, q.Tenant}).ancestors(q.Conversation); err != nil {
+			if s.within, err = form.Ancestors(lineage{r, q.Tenant}, q.Conversation); err != nil {
 				return err
 			}
 			slices.Reverse(s.within)
@@ -195,7 +196,7 @@ func (s *search) locateIn(ids []string, h decant.Hash, text string) (bool, error
 		if hit.Session, err = s.q.vault().openSession(s.Tenant, hit.Session); err != nil {
 			return false, fmt.Errorf("conversation %s: %w", id, err)
 		}
-		hit.Time = moment(updated)
+		hit.Time = form.Moment(updated)
 		hit.Snippet, hit.Match = snippet(text, s.terms)
 		s.hits = append(s.hits, hit)
 		return true, nil
@@ -233,7 +234,7 @@ func (s *search) ids(query string, args ...any) (ids []string, err error) {
 // entry returns the first of the conversation's own entries with the given text, one that is in its
 // chain before one that has been replaced. None is sql.ErrNoRows.
 func (l lineage) entry(id string, text decant.Hash) (e store.Entry, err error) {
-	o, err := l.origin(id)
+	o, err := l.Origin(id)
 	if err != nil {
 		return e, err
 	}
@@ -245,7 +246,7 @@ func (l lineage) entry(id string, text decant.Hash) (e store.Entry, err error) {
 			}
 		}
 	}
-	chain, err := l.own(make([]store.Entry, o.shared), id, math.MaxInt64, find)
+	chain, err := form.Own(l, make([]store.Entry, o.Position), id, math.MaxInt64, find)
 	if err != nil {
 		return e, err
 	}

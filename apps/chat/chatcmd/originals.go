@@ -12,6 +12,7 @@ import (
 
 	"github.com/decantdev/decant/agent/tools"
 	"github.com/decantdev/decant/apps/chat"
+	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/store"
 )
 
@@ -29,10 +30,10 @@ type kept struct {
 
 var _ chat.Kept = (*kept)(nil)
 
-// dir returns the folder of all sessions; empty: nothing is kept beside the database. Of one that is encrypted nothing is, since what is kept of
+// dir returns the folder of all sessions; empty: nothing is kept beside the database. Of one that is encrypted, or on a server, nothing is, since what is kept of
 // files is not.
 func (k *kept) dir() string {
-	if k.chat.DB == "" || k.chat.Encrypted {
+	if k.chat.DB == "" || k.chat.Encrypted || config.IsServer(k.chat.DB) {
 		return ""
 	}
 	return k.chat.DB + keptSuffix
@@ -121,6 +122,9 @@ func measureKept(path string) keptSession {
 
 // DropKept removes what is kept beside a database of sessions that are no longer in it.
 func DropKept(ctx context.Context, db string, js store.Journals) error {
+	if config.IsServer(db) {
+		return nil
+	}
 	return collectKept(db+keptSuffix, func(id string) (bool, error) {
 		_, err := js.Journal(ctx, store.Key{ID: id})
 		if errors.Is(err, store.ErrNotFound) {

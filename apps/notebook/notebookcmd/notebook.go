@@ -15,6 +15,7 @@ import (
 
 	"github.com/decantdev/decant/apps/notebook"
 	"github.com/decantdev/decant/internal/command"
+	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/exit"
 	"github.com/decantdev/decant/internal/process"
 	"github.com/decantdev/decant/internal/report"
@@ -65,8 +66,10 @@ func (f *flags) bookIn(s *process.Process, do func(context.Context, *notebook.Bo
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(c.DB), 0o700); err != nil {
-		return err
+	if !config.IsServer(c.DB) {
+		if err := os.MkdirAll(filepath.Dir(c.DB), 0o700); err != nil {
+			return err
+		}
 	}
 	db, err := setup.Open(ctx, c, c.DB)
 	if err != nil {

@@ -1,33 +1,20 @@
-package sqlite
+package form
 
 import (
-	"context"
-	"database/sql"
 	"fmt"
 	"math"
 
 	"github.com/decantdev/decant/store"
 )
 
-// Branch implements store.Loader.
-func (db *database) Branch(ctx context.Context, k store.Key, version int64, position, seen int) (*store.Branch, error) {
-	var b *store.Branch
-	err := db.snapshot(ctx, func(r *reader) (err error) {
-		b, err = lineage{r, k.Tenant}.branch(k.ID, version, position, max(position, seen))
-		return err
-	})
-	if err != nil {
-		return nil, wrap("find the branch point in "+k.ID, err)
-	}
-	return b, nil
-}
-
-func (l lineage) branch(id string, version int64, position, seen int) (*store.Branch, error) {
-	o, err := l.origin(id)
+// Branch returns what store.Loader's Branch does. A seen of less than position is position.
+func Branch(src Source, id string, version int64, position, seen int) (*store.Branch, error) {
+	seen = max(position, seen)
+	o, err := src.Origin(id)
 	if err != nil {
 		return nil, err
 	}
-	steps, err := l.history(id, version, o.shared)
+	steps, err := history(src, id, version, o.Position)
 	if err != nil {
 		return nil, err
 	}
@@ -35,24 +22,28 @@ func (l lineage) branch(id string, version int64, position, seen int) (*store.Br
 	if position < 1 || position > length {
 		return nil, fmt.Errorf("branch at position %d of a chain of %d: %w", position, length, store.ErrInvalid)
 	}
-	behind, err := l.madeBy(id, commitsBehind(steps, position))
-	if err != nil {
-		return nil, err
+	var behind []string
+	for _, v := range commitsBehind(steps, position) {
+		ids, err := src.MadeBy(id, v)
+		if err != nil {
+			return nil, err
+		}
+		behind = append(behind, ids...)
 	}
 	at := newestWithin(steps, version, seen)
-	if at.version == 0 && position < o.shared { // it goes back to before the conversation left its own parent
-		b, err := l.branch(o.parent, o.version, position, min(seen, o.shared))
+	if at.version == 0 && position < o.Position { // it goes back to before the conversation left its own parent
+		b, err := Branch(src, o.Parent, o.Version, position, min(seen, o.Position))
 		if err == nil {
 			b.Behind = append(b.Behind, behind...)
 		}
 		return b, err
 	}
 	b := &store.Branch{Origin: store.Origin{Parent: id, Version: version, Position: position, InForce: at.version}, Length: at.length, Behind: behind}
-	ds, err := l.decisions(id, at.version)
+	ds, err := Decisions(src, id, at.version)
 	if err != nil || len(ds) == 0 {
 		return b, err
 	}
-	chain, err := l.chain(id, version)
+	chain, err := Chain(src, id, version)
 	if err != nil {
 		return nil, err
 	}
@@ -69,10 +60,10 @@ type step struct {
 }
 
 // history returns the steps of a conversation up to version.
-func (l lineage) history(id string, until int64, shared int) ([]step, error) {
+func history(src Source, id string, until int64, shared int) ([]step, error) {
 	out := []step{{position: 1, length: shared}}
-	err := l.steps(id, until, func(version int64, position int, data []byte) error {
-		added, err := appendSegment(nil, data)
+	err := src.Segments(id, until, func(version int64, position int, data []byte) error {
+		added, err := AppendSegment(nil, data)
 		out = append(out, step{version: version, position: position, length: position - 1 + len(added)})
 		return err
 	})
@@ -105,20 +96,4 @@ func commitsBehind(steps []step, position int) (out []int64) {
 		changed = min(changed, s.position)
 	}
 	return out
-}
-
-// madeBy returns the ids of the decisions that commits have made.
-func (l lineage) madeBy(id string, versions []int64) (out []string, err error) {
-	for _, v := range versions {
-		err = l.rows("SELECT id FROM decisions WHERE tenant = ? AND conversation = ? AND version = ? ORDER BY seq", []any{l.tenant, id, v}, func(rows *sql.Rows) error {
-			var d string
-			err := rows.Scan(&d)
-			out = append(out, d)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }

@@ -1,4 +1,4 @@
-package sqlite_test
+package form_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/store/internal/form"
 )
 
 // segmentEntries are entries at the limits of what a segment has to hold.
@@ -22,7 +22,7 @@ var segmentEntries = []store.Entry{
 }
 
 func TestSegmentHoldsEntries(t *testing.T) {
-	got, err := sqlite.DecodeSegment(sqlite.EncodeSegment(segmentEntries))
+	got, err := form.AppendSegment(nil, encode(segmentEntries))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,9 +36,9 @@ func TestSegmentHoldsEntries(t *testing.T) {
 }
 
 func TestSegmentThatIsCutIsAnError(t *testing.T) {
-	data := sqlite.EncodeSegment(segmentEntries[:1])
+	data := encode(segmentEntries[:1])
 	for n := range data {
-		_, err := sqlite.DecodeSegment(data[:n])
+		_, err := form.AppendSegment(nil, data[:n])
 		if n != 1 && !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, store.ErrNewer) {
 			t.Errorf("%d bytes of %d: got %v, want ErrCorrupt", n, len(data), err)
 		}
@@ -48,17 +48,26 @@ func TestSegmentThatIsCutIsAnError(t *testing.T) {
 // FuzzSegment guards that no data crashes the decoder, and that what it takes for entries is written as
 // entries that say the same.
 func FuzzSegment(f *testing.F) {
-	f.Add(sqlite.EncodeSegment(segmentEntries))
-	f.Add(sqlite.EncodeSegment(nil))
+	f.Add(encode(segmentEntries))
+	f.Add(encode(nil))
 	f.Add([]byte{1, 0})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		entries, err := sqlite.DecodeSegment(data)
+		entries, err := form.AppendSegment(nil, data)
 		if err != nil {
 			return
 		}
-		again, err := sqlite.DecodeSegment(sqlite.EncodeSegment(entries))
+		again, err := form.AppendSegment(nil, encode(entries))
 		if diff := cmp.Diff(entries, again); diff != "" || err != nil {
 			t.Errorf("written again (-first +again), %v:\n%s", err, diff)
 		}
 	})
+}
+
+// encode returns the data of a segment with the entries.
+func encode(entries []store.Entry) []byte {
+	data := form.NewSegment(len(entries))
+	for i := range entries {
+		data = form.AppendEntry(data, &entries[i])
+	}
+	return data
 }

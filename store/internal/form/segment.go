@@ -1,7 +1,6 @@
-package sqlite
+package form
 
 import (
-	"database/sql"
 	"encoding/binary"
 	"fmt"
 
@@ -17,11 +16,11 @@ import (
 // then the strings with their lengths in front, then the numbers, each as package binary has them.
 const segmentFormat = 1
 
-// newSegment returns the data of a segment without entries, with room for n.
-func newSegment(n int) []byte { return append(make([]byte, 0, 1+n*128), segmentFormat) }
+// NewSegment returns the data of a segment without entries, with room for n.
+func NewSegment(n int) []byte { return append(make([]byte, 0, 1+n*128), segmentFormat) }
 
-// appendEntry appends an entry to a segment's data. The position follows from its place.
-func appendEntry(data []byte, e *store.Entry) []byte {
+// AppendEntry appends an entry to a segment's data. The position follows from its place.
+func AppendEntry(data []byte, e *store.Entry) []byte {
 	text := e.Text[:]
 	if e.Text.IsZero() {
 		text = nil
@@ -40,8 +39,8 @@ func appendEntry(data []byte, e *store.Entry) []byte {
 	return data
 }
 
-// appendSegment appends the entries of a segment to a chain, which ends before its first position.
-func appendSegment(chain []store.Entry, data []byte) ([]store.Entry, error) {
+// AppendSegment appends the entries of a segment to a chain, which ends before its first position.
+func AppendSegment(chain []store.Entry, data []byte) ([]store.Entry, error) {
 	if len(data) == 0 || data[0] != segmentFormat {
 		return nil, fmt.Errorf("segment of another format: %w", store.ErrNewer)
 	}
@@ -106,46 +105,4 @@ func (d *segmentDecoder) uvarint() (u uint64) {
 	}
 	d.take(-1)
 	return 0
-}
-
-// segments calls each with the conversation's own segments up to version, in order.
-func (l lineage) segments(id string, version int64, each func(position int, data []byte) error) error {
-	return l.steps(id, version, func(_ int64, position int, data []byte) error { return each(position, data) })
-}
-
-// steps is segments, with the version of each.
-func (l lineage) steps(id string, until int64, each func(version int64, position int, data []byte) error) error {
-	return l.rows("SELECT version, position, data FROM segments WHERE tenant = ? AND conversation = ? AND version <= ? ORDER BY version",
-		[]any{l.tenant, id, until}, func(rows *sql.Rows) error {
-			var version int64
-			var position int
-			var stored sql.RawBytes
-			if err := rows.Scan(&version, &position, &stored); err != nil {
-				return err
-			}
-			data, err := l.vault().open(stored, segmentPlace(store.Key{Tenant: l.tenant, ID: id}, version, position))
-			if err == nil {
-				err = each(version, position, data)
-			}
-			if err != nil {
-				return fmt.Errorf("conversation %s: %w", id, err)
-			}
-			return nil
-		})
-}
-
-// own carries out the conversation's own segments up to version on the part of the chain that it
-// shared when it began. It calls gone, if there is one, with entries that are replaced.
-func (l lineage) own(chain []store.Entry, id string, version int64, gone func([]store.Entry)) ([]store.Entry, error) {
-	err := l.segments(id, version, func(position int, data []byte) (err error) {
-		if position < 1 || position > len(chain)+1 {
-			return fmt.Errorf("entry %d follows entry %d: %w", position, len(chain), store.ErrCorrupt)
-		}
-		if gone != nil {
-			gone(chain[position-1:])
-		}
-		chain, err = appendSegment(chain[:position-1], data)
-		return err
-	})
-	return chain, err
 }

@@ -1,9 +1,9 @@
-package sqlite
+package form
 
 import "strings"
 
-// beginsWith reports whether a name begins as LIKE has it: the case of A to Z does not count.
-func beginsWith(name, with string) bool {
+// BeginsWith reports whether a name begins as LIKE has it: the case of A to Z does not count.
+func BeginsWith(name, with string) bool {
 	return len(name) >= len(with) && foldASCII(name[:len(with)]) == foldASCII(with)
 }
 
@@ -17,7 +17,7 @@ func foldASCII(s string) string {
 	}, s)
 }
 
-// escapeLike returns s with the wildcards of LIKE taken literally.
-func escapeLike(s string) string {
+// EscapeLike returns s with the wildcards of LIKE taken literally.
+func EscapeLike(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
 }
