@@ -14,8 +14,9 @@ func (db *database) Conversations(ctx context.Context, f store.Filter) (out []st
 			(SELECT count(*) FROM decisions d WHERE d.tenant = c.tenant AND d.conversation = c.id AND d.checkpoint <> 0),
 			(SELECT count(*) FROM requests r WHERE r.tenant = c.tenant AND r.conversation = c.id)
 		FROM (SELECT * FROM conversations WHERE tenant = $1 AND updated >= $2 AND ($3 = '' OR session = $3)
-			AND ($4 = '' OR session ILIKE $4 || '%' OR id ILIKE $4 || '%') ORDER BY updated DESC, id DESC LIMIT $5) c
-		ORDER BY updated DESC, id DESC`, f.Tenant, f.Since, f.Session, form.EscapeLike(f.Name), cmp.Or(f.Limit, 1000))
+			AND ($4 = '' OR session ILIKE $4 || '%' OR id ILIKE $4 || '%')
+			AND ($6 = '' OR id IN (SELECT conversation FROM requests WHERE tenant = $1 AND answer_id = $6)) ORDER BY updated DESC, id DESC LIMIT $5) c
+		ORDER BY updated DESC, id DESC`, f.Tenant, f.Since, f.Session, form.EscapeLike(f.Name), cmp.Or(f.Limit, 1000), f.AnswerID)
 	for i := 0; i < len(rows) && err == nil; i++ {
 		r := &rows[i]
 		var state *store.State

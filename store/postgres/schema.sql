@@ -118,9 +118,11 @@ CREATE TABLE requests (
     time         bigint NOT NULL,
     version      bigint NOT NULL,
     length       int NOT NULL,
+    answer_id    text COLLATE "C" NOT NULL, -- by which the provider knows the answer; '': nobody goes on from it
     record       bytea NOT NULL, -- all of it, JSON
     PRIMARY KEY (tenant, conversation, id)
 );
+CREATE INDEX requests_answer ON requests (tenant, answer_id) WHERE answer_id <> '';
 
 CREATE TABLE spends (
     tenant           text COLLATE "C" NOT NULL,

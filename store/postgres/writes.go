@@ -214,7 +214,7 @@ func (w *writes) storeRequests(version string) error {
 	for i := range w.events.Requests {
 		last[w.events.Requests[i].ID] = i
 	}
-	var ids []string
+	var ids, answers []string
 	var times, versions, lengths []int64
 	var records [][]byte
 	for i := range w.events.Requests {
@@ -230,12 +230,13 @@ func (w *writes) storeRequests(version string) error {
 			return fmt.Errorf("encode request %s: %w", r.ID, err)
 		}
 		ids, times, versions, lengths = append(ids, r.ID), append(times, form.Micros(r.Time)), append(versions, r.Version), append(lengths, int64(r.Length))
-		records = append(records, record)
+		answers, records = append(answers, r.AnswerID), append(records, record)
 	}
 	if ids != nil {
 		w.with("request", "INSERT INTO requests SELECT $1, $2, x.id, x.time, CASE x.version WHEN 0 THEN "+version+
-			" ELSE x.version END, x.length, x.record FROM l, unnest("+w.list(ids, times, versions, lengths, records)+`) x (id, time, version, length, record)
-			ON CONFLICT (tenant, conversation, id) DO UPDATE SET (time, version, length, record) = ROW (excluded.time, excluded.version, excluded.length, excluded.record)`)
+			" ELSE x.version END, x.length, x.answer_id, x.record FROM l, unnest("+w.list(ids, times, versions, lengths, answers, records)+`) x (id, time, version, length, answer_id, record)
+			ON CONFLICT (tenant, conversation, id) DO UPDATE SET (time, version, length, answer_id, record) =
+				ROW (excluded.time, excluded.version, excluded.length, excluded.answer_id, excluded.record)`)
 	}
 	return nil
 }
