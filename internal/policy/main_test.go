@@ -8,6 +8,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testkit.Checks(3, 100)
+	testkit.Checks(5, 100)
 	os.Exit(m.Run())
 }

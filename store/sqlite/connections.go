@@ -78,7 +78,7 @@ func (c *connections) openWriter(ctx context.Context, settled bool) (err error) 
 	}
 	setup := c.dsn.setup()
 	if err = writable(w); err == nil && !settled {
-		c.how, err = settle(ctx, w, setup, c.forms, c.key)
+		c.how, err = settle(ctx, w, c.dsn, c.forms, c.key)
 		w.sealing, setup = c.how, ""
 	}
 	if err == nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/testing/testkit"
 )
 
 // TestOnlyTheRightKeyOpens opens databases with keys that do not fit: the error says what is wrong, and nothing is
@@ -56,7 +57,13 @@ func TestOnlyTheRightKeyOpens(t *testing.T) {
 // TestOneDecidesWhetherItIsEncrypted has many open a new database at once, with different keys and none: all who get
 // it agree.
 func TestOneDecidesWhetherItIsEncrypted(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "decant.db")
+	for range testkit.Depth(5, 200) {
+		oneDecides(t, filepath.Join(t.TempDir(), "decant.db"))
+	}
+}
+
+func oneDecides(t *testing.T, path string) {
+	t.Helper()
 	var mu sync.Mutex
 	opened := map[int]bool{}
 	var all sync.WaitGroup

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/decantdev/decant/internal/seal"
 	"github.com/decantdev/decant/store"
@@ -55,8 +56,8 @@ func version(name string) int64 {
 
 // settle upgrades the format of a database, switches it to a write-ahead log, and for a new one decides whether it is
 // encrypted. Others may do so at the same time, with another key or none: one is first, and the rest find the work done.
-func settle(ctx context.Context, c *conn, setup string, forms fs.FS, key *seal.Key) (how sealing, err error) {
-	if err := begin(ctx, c, setup); err != nil {
+func settle(ctx context.Context, c *conn, d dsn, forms fs.FS, key *seal.Key) (how sealing, err error) {
+	if err := begin(ctx, c, d.setup()); err != nil {
 		return how, err
 	}
 	if err = migrate(ctx, c, forms); err == nil {
@@ -66,12 +67,24 @@ func settle(ctx context.Context, c *conn, setup string, forms fs.FS, key *seal.K
 		_, _ = c.ExecContext(context.Background(), "ROLLBACK") // it may have ended by itself
 		return how, err
 	}
-	for _, statement := range []string{"COMMIT", "PRAGMA journal_mode = wal"} {
-		if _, err = c.ExecContext(ctx, statement); err != nil {
-			return how, fmt.Errorf("upgrade its format: %w", err)
-		}
+	if _, err = c.ExecContext(ctx, "COMMIT"); err == nil {
+		err = logAhead(ctx, c, d.open)
+	}
+	if err != nil {
+		return how, fmt.Errorf("upgrade its format: %w", err)
 	}
 	return how, nil
+}
+
+// logAhead switches a database to a write-ahead log. Whoever else writes is waited for here: SQLite does not wait, as it reads
+// already when it finds that it has to write.
+func logAhead(ctx context.Context, c *conn, patience time.Duration) error {
+	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
+		_, err := c.ExecContext(ctx, "PRAGMA journal_mode = wal")
+		if !errors.Is(translate(err), store.ErrBusy) || time.Since(begun) > patience {
+			return err
+		}
+	}
 }
 
 // begin waits until no other process is writing, and begins a transaction. The last setting is written, so it is what
