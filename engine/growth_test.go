@@ -110,6 +110,27 @@ func TestWorkGrowsWithTheNumberOfThings(t *testing.T) {
 	})
 }
 
+// TestAllocationsGrowWithTheNumberOfThings counts what a request of many things allocates that is seen for the first time, and
+// one of twice as many.
+func TestAllocationsGrowWithTheNumberOfThings(t *testing.T) {
+	const n = 512
+	for _, c := range many {
+		t.Run(c.name, func(t *testing.T) {
+			e, turn := started(t, roomy), 0
+			count := func(n int) float64 {
+				body := bodyOf(append(c.messages(n), spoken("assistant", `"more"`), spoken("user", `"end"`))...)
+				return testing.AllocsPerRun(2, func() {
+					turn++
+					prepareAndFinish(t, e, fmt.Sprint("s", turn), body, decant.Usage{})
+				})
+			}
+			if once, twice := count(n), count(2*n); twice > 2.2*once {
+				t.Errorf("%d allocate %.0f times, %d allocate %.0f times", n, once, 2*n, twice)
+			}
+		})
+	}
+}
+
 // TestPoursGrowWithTheNumberOfThings prepares requests of which two thirds do not fit: so they are poured, and what is decided
 // is stored with all that they bring.
 func TestPoursGrowWithTheNumberOfThings(t *testing.T) {

@@ -20,8 +20,8 @@ type evidence struct {
 	measures map[stretch]*recall.Measure // by which texts are measured again
 }
 
-// A stretch names messages by the numbers of the first and the last and how many they are.
-type stretch struct{ from, to, messages int }
+// A stretch names messages by the first one and how many they are.
+type stretch struct{ from, messages int }
 
 // mustKeep returns the facts of the conversation.
 func (e *evidence) mustKeep(ctx context.Context) []decant.Fact {
@@ -55,33 +55,15 @@ func (e *evidence) measure(ctx context.Context, ms []decant.Message) *recall.Mea
 	if len(ms) == 0 {
 		return e.reader.In(ctx, ms)
 	}
-	at := stretch{ms[0].Number, ms[len(ms)-1].Number, len(ms)}
+	at := stretch{ms[0].Number, len(ms)}
 	m := e.measures[at]
-	if m != nil {
-		return m
-	}
-	if e.measures == nil {
-		e.measures = map[stretch]*recall.Measure{}
-	}
-	if part, ok := e.part(ms); ok { // rarely asked for again
-		m = e.measures[part]
-		delete(e.measures, part)
-		m.Extend(ctx, ms)
-	} else {
-		m = e.reader.In(ctx, ms)
-	}
-	if ctx.Err() == nil {
-		e.measures[at] = m
-	}
-	return m
-}
-
-// part returns the longest stretch with a measure that some messages begin with.
-func (e *evidence) part(ms []decant.Message) (part stretch, ok bool) {
-	for s := range e.measures {
-		if s.messages < len(ms) && s.messages > part.messages && s.from == ms[0].Number && s.to == ms[s.messages-1].Number {
-			part, ok = s, true
+	if m == nil {
+		if m = e.reader.In(ctx, ms); e.measures == nil {
+			e.measures = map[stretch]*recall.Measure{}
+		}
+		if ctx.Err() == nil {
+			e.measures[at] = m
 		}
 	}
-	return part, ok
+	return m
 }

@@ -89,7 +89,6 @@ type Measure struct {
 	reader   *Reader
 	ctx      context.Context
 	messages int
-	read     []line // of the messages, that have strings
 	strings  map[string]*wanted
 	all      map[string]bool    // strings that anybody wrote
 	names    map[string]bool    // of tools and their parameters, which are in every request anyway
@@ -116,41 +115,27 @@ type place struct {
 // In finds the strings of ms. When ctx is done it ends early, and so does what is measured by it then.
 func (r *Reader) In(ctx context.Context, ms []decant.Message) *Measure {
 	m := &Measure{
-		reader: r, strings: map[string]*wanted{}, all: map[string]bool{}, names: map[string]bool{}, lines: map[string][]place{},
+		reader: r, ctx: ctx, messages: len(ms), strings: map[string]*wanted{}, all: map[string]bool{}, names: map[string]bool{},
+		lines: map[string][]place{},
 	}
-	m.Extend(ctx, ms)
-	return m
-}
-
-// Extend makes m the measure of ms, which begin with the messages that it has been the measure of.
-func (m *Measure) Extend(ctx context.Context, ms []decant.Message) {
-	before, known := m.messages, len(m.read)
-	m.ctx, m.messages, m.measured = ctx, len(ms), false
-	clear(m.lines)
-	fresh := map[string]*wanted{} // that nobody wrote before
-	for i := before; i < len(ms); i++ {
+	var all []line
+	for i := range ms {
 		for k := range ms[i].Blocks {
 			if ctx.Err() != nil {
-				return
+				return m
 			}
-			text, n := m.said(&ms[i].Blocks[k]), len(m.read)
-			m.read = m.reader.read(m.read, text)
-			m.authored(i, &ms[i].Blocks[k], text, m.read[n:], fresh)
+			text, n := m.said(&ms[i].Blocks[k]), len(all)
+			all = r.read(all, text)
+			m.authored(i, &ms[i].Blocks[k], text, all[n:])
 		}
 	}
-	for i := range m.read {
+	for i := range all {
 		if ctx.Err() != nil {
-			return
+			return m
 		}
-		if i < known {
-			m.read[i].stood(fresh)
-			continue
-		}
-		m.read[i].stood(m.strings)
-		for _, a := range m.read[i].atoms {
-			m.all[a.text] = true
-		}
+		m.stood(&all[i])
 	}
+	return m
 }
 
 // HeldBy measures what text holds.
@@ -233,9 +218,8 @@ func (m *Measure) said(b *decant.Block) string {
 	return b.Text()
 }
 
-// authored takes in the strings that the user or the model wrote in a block that says a text with some lines, and notes
-// those that nobody wrote before as fresh.
-func (m *Measure) authored(i int, b *decant.Block, text string, lines []line, fresh map[string]*wanted) {
+// authored takes in the strings that the user or the model wrote in a block that says a text with some lines.
+func (m *Measure) authored(i int, b *decant.Block, text string, lines []line) {
 	switch {
 	case b.Kind == decant.KindUse, b.Kind == decant.KindText && b.Author == decant.AuthorModel:
 	case b.Kind == decant.KindText && b.Author == decant.AuthorUser:
@@ -253,21 +237,19 @@ func (m *Measure) authored(i int, b *decant.Block, text string, lines []line, fr
 			w := m.strings[a.text]
 			if w == nil {
 				w = &wanted{kind: a.kind}
-				m.strings[a.text], fresh[a.text] = w, w
+				m.strings[a.text] = w
 			}
 			w.kind, w.last = min(w.kind, a.kind), i
 		}
 	}
 }
 
-// stood notes the places of strings on a line of the messages.
-func (l *line) stood(strings map[string]*wanted) {
-	if len(strings) == 0 {
-		return
-	}
+// stood notes the places of the strings on a line of the messages.
+func (m *Measure) stood(l *line) {
 	var in *fact.Index
 	for _, a := range l.atoms {
-		if w := strings[a.text]; w != nil && len(w.was) < ruler.Most {
+		m.all[a.text] = true
+		if w := m.strings[a.text]; w != nil && len(w.was) < ruler.Most {
 			if in == nil {
 				in = fact.IndexOf(l.text)
 			}

@@ -23,13 +23,7 @@ func TestMeasuringAgainSaysTheSame(t *testing.T) {
 				Kind: decant.KindText, Author: decant.AuthorModel, Content: decant.Text(s), Ref: decant.Ref{Message: i + 1},
 			}}})
 		}
-		r := new(recall.Reader)
-		m := r.In(t.Context(), ms)
-		if n := rapid.IntRange(0, len(ms)-1).Draw(t, "first"); n > 0 { // or of some of them, and then of the others
-			m = r.In(t.Context(), ms[:n])
-			m.HeldBy(t.Context(), line.Draw(t, "text before"))
-			m.Extend(t.Context(), ms)
-		}
+		m := new(recall.Reader).In(t.Context(), ms)
 		for _, text := range rapid.SliceOfN(line, 1, 6).Draw(t, "texts") {
 			if got, want := m.HeldBy(t.Context(), text), recall.Of(t.Context(), ms, text); got != want {
 				t.Fatalf("%q holds %+v, want %+v", text, got, want)
