@@ -83,8 +83,10 @@ func (x *exchange) refusal(err error) *http.Response {
 	case errors.As(err, &over):
 		return x.refuse(http.StatusPaymentRequired, dialect.Unpaid, "decant: "+over.Error())
 	case errors.As(err, &unread):
-		if f, ok := x.dialect.(dialect.Follower); ok && f.Follows(x.body) != "" {
-			return x.refuseUnknown(f)
+		if f, ok := x.dialect.(dialect.Follower); ok {
+			if id, _ := f.Follows(x.body); id != "" {
+				return x.refuseUnknown(f.Unknown(id))
+			}
 		}
 		return x.refuse(http.StatusBadRequest, dialect.Invalid, "decant: "+unread.Error())
 	}
