@@ -198,7 +198,7 @@ func TestThreadsAreManagedAsWholeConversations(t *testing.T) {
 	for _, stream := range []bool{false, true} {
 		t.Run(fmt.Sprintf("Stream=%t", stream), func(t *testing.T) {
 			turns := testkit.Depth(16, 60)
-			s := sandbox.New(sandbox.Options{Window: window, Betas: []string{beta}, Model: &sandbox.Rules{Calls: 1000}})
+			s := sandbox.New(sandbox.Options{Window: window, Model: &sandbox.Rules{Calls: 1000}})
 			w := newWorld(t, s, gateway.Options{}, engine.Options{Window: window, NoEarlyPours: true})
 			c, thread := w.sdk(), any(map[string]string{"type": "create"})
 			p := anthropic.BetaMessageNewParams{

@@ -266,13 +266,21 @@ func refusedLate(d dialect.LateRefuser, body io.Reader, head *bytes.Buffer) (ref
 // came, compressed or not.
 func (x *exchange) request(body []byte, betas []string) *http.Request {
 	out := outgoing(x.out)
+	about := x.dialect.About()
+	header := about.BetaHeader
 	if same(body, x.body) {
 		body = x.sent
 	} else {
 		out.Header.Del("Content-Encoding")
+		if names := namesIn(out.Header, header); slices.Contains(names, about.HeldBeta) {
+			rest := slices.DeleteFunc(names, func(name string) bool { return name == about.HeldBeta })
+			out.Header.Del(header)
+			if len(rest) > 0 {
+				out.Header.Set(header, strings.Join(rest, ","))
+			}
+		}
 	}
 	out.Header.Set("Accept-Encoding", "identity") // so that usage can be read
-	header := x.dialect.About().BetaHeader
 	for _, b := range betas {
 		if !slices.Contains(namesIn(out.Header, header), b) {
 			out.Header.Add(header, b)
