@@ -71,6 +71,9 @@ func (e *Engine) archive(p *Prepared, res Response) {
 	if res.Broken {
 		res.Usage.Output = 0 // the client may send back any part of it, or none
 	}
+	if !p.incoming.req.held {
+		res.ID = ""
+	}
 	f := book.Answered{
 		Answer: book.Answer{
 			Status: res.Status, ID: res.ID, Usage: res.Usage, Extra: res.Extra, Content: res.Content, Stop: res.Stop, Broken: res.Broken,

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,30 +21,38 @@ func (e *Engine) whole(ctx context.Context, d dialect.Dialect, req *Request) *Re
 	if !ok || e.opts.mode(req) != Manage {
 		return req
 	}
-	id := by.Follows(req.Body)
-	if id == "" {
-		return req
-	}
-	ctx, cancel := e.deadlines.ForStore(e.deadlines.Begin(ctx, true)) // without it the client has nothing
-	defer cancel()
-	said, err := e.answered(ctx, d, req.Tenant, id)
-	if err != nil {
-		if !errors.Is(err, store.ErrNotFound) {
-			e.logError(fmt.Errorf("look up the answer that a request goes on from: %w", err))
-		}
-		return req
-	}
-	before, err := archive.ReadAnswered(ctx, e.store, said.Key, &said.request)
-	if err != nil {
-		e.logError(fmt.Errorf("read what a request goes on from: %w", err))
+	id, held := by.Follows(req.Body)
+	if !held {
 		return req
 	}
 	out := *req
-	out.Body = by.Whole(req.Body, before)
-	if out.Session == "" {
-		out.Session = said.Session
+	out.held = true
+	if id == "" {
+		out.Body = by.Whole(req.Body, nil)
+		return &out
 	}
+	ctx, cancel := e.deadlines.ForStore(e.deadlines.Begin(ctx, true)) // without it the client has nothing
+	defer cancel()
+	before, session, err := e.before(ctx, d, req.Tenant, id)
+	if err != nil {
+		if !errors.Is(err, store.ErrNotFound) {
+			e.logError(fmt.Errorf("read what a request goes on from: %w", err))
+		}
+		out.elsewhere = true
+		return &out
+	}
+	out.Body, out.Session = by.Whole(req.Body, before), cmp.Or(req.Session, session)
 	return &out
+}
+
+// before returns the body of the request whose answer has an id, with that answer, and the session that it was part of.
+func (e *Engine) before(ctx context.Context, d dialect.Dialect, tenant, id string) (body []byte, session string, err error) {
+	said, err := e.answered(ctx, d, tenant, id)
+	if err != nil {
+		return nil, "", err
+	}
+	body, err = archive.ReadAnswered(ctx, e.store, said.Key, &said.request)
+	return body, said.Session, err
 }
 
 // A said is a stored answer.

@@ -33,7 +33,10 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	req = e.whole(ctx, d, req)
 	key := match.KeyOf(d, req.Tenant, req.Session, req.Body, e.seed)
 	req, marks := marked(e, d, req)
-	was := e.recent.Find(key, req.Body)
+	var was *match.Memory
+	if !req.elsewhere {
+		was = e.recent.Find(key, req.Body)
+	}
 	r, err := match.Read(d, req.Body, e.seed, was)
 	if err != nil {
 		return unread(e, req, r, err)

@@ -43,6 +43,9 @@ type Request struct {
 	Mode   Mode           // empty: the engine's
 	Pauses bool           // who sends it asks Engine.Paused about each answer before anybody sees it, so that the model may pause behind a summary
 	Count  bool           // only the size is asked for: nothing is committed
+
+	held      bool // a later one may go on from its answer, by the id of it
+	elsewhere bool // it goes on from an answer that is not stored
 }
 
 // A Response is what the provider answered to a prepared request.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/openai/openai-go/v3"
 	openaioption "github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/responses"
@@ -187,5 +189,86 @@ func TestDeltasAreOfOneTenant(t *testing.T) {
 		if knows := strings.Contains(string(s.Log.Last().Body), "My secret."); res.StatusCode != c.status || knows != (c.status == http.StatusOK) {
 			t.Errorf("%s: %d %s, the secret arrived: %t", c.key, res.StatusCode, code, knows)
 		}
+	}
+}
+
+// The official client of the Messages API works in a thread: it sends system prompt and tools once, and what is new alone.
+func TestThreadsAreManagedAsWholeConversations(t *testing.T) {
+	const window, beta = 26_000, "message-threads-2026-08-12"
+	for _, stream := range []bool{false, true} {
+		t.Run(fmt.Sprintf("Stream=%t", stream), func(t *testing.T) {
+			turns := testkit.Depth(16, 60)
+			s := sandbox.New(sandbox.Options{Window: window, Model: &sandbox.Rules{Calls: 1000}})
+			w := newWorld(t, s, gateway.Options{}, engine.Options{Window: window, NoEarlyPours: true})
+			c, thread := w.sdk(), any(map[string]string{"type": "create"})
+			p := anthropic.BetaMessageNewParams{
+				Model: "claude-opus-4-6", MaxTokens: 1000, Betas: []anthropic.AnthropicBeta{beta},
+				System: []anthropic.BetaTextBlockParam{{Text: "Obey."}},
+				Tools:  []anthropic.BetaToolUnionParam{{OfTool: &anthropic.BetaToolParam{Name: "bash", InputSchema: anthropic.BetaToolInputSchemaParam{Properties: map[string]any{}}}}},
+			}
+			say := []anthropic.BetaContentBlockParamUnion{anthropic.NewBetaTextBlock("Do the work.")}
+			for n := range turns {
+				p.Messages = []anthropic.BetaMessageParam{anthropic.NewBetaUserMessage(say...)}
+				m := threaded(t, c, p, thread, stream)
+				thread = map[string]string{"type": "continue", "previous_message_id": m.ID}
+				p.System, p.Tools, say = nil, nil, nil
+				for _, b := range m.Content {
+					if b.Type == "tool_use" {
+						say = append(say, anthropic.NewBetaToolResultBlock(b.ID, output(n), false))
+					}
+				}
+				if say == nil {
+					say = append(say, anthropic.NewBetaTextBlock("Go on."))
+				}
+			}
+			if n := poursAt(t, s, 0); n < 2 {
+				t.Errorf("%d pours, want at least two", n)
+			}
+			w.engine.Close()
+			cs, err := w.store.Conversations(t.Context(), store.Filter{})
+			if err != nil || len(cs) != 1 || cs[0].Requests != turns {
+				t.Fatalf("%d conversations, %+v, %v", len(cs), cs, err)
+			}
+		})
+	}
+}
+
+// threaded asks for an answer in a thread, streamed or not.
+func threaded(t *testing.T, c anthropic.Client, p anthropic.BetaMessageNewParams, thread any, stream bool) *anthropic.BetaMessage {
+	t.Helper()
+	in := option.WithJSONSet("thread", thread)
+	if !stream {
+		m, err := c.Beta.Messages.New(t.Context(), p, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	s, m := c.Beta.Messages.NewStreaming(t.Context(), p, in), &anthropic.BetaMessage{}
+	defer s.Close()
+	for s.Next() {
+		if err := m.Accumulate(s.Current()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.Err() != nil {
+		t.Fatal(s.Err())
+	}
+	return m
+}
+
+// A thread that nobody knows here is the provider's. Where it cannot be metered, its client is told to begin a new one.
+func TestUnknownThreads(t *testing.T) {
+	const whole, unknown = `{"model":"claude-opus-4-6","max_tokens":10,"messages":[{"role":"user","content":"Hi."}]}`,
+		`{"model":"claude-opus-4-6","max_tokens":10,"messages":[{"role":"user","content":"Hi."}],"thread":{"type":"continue","previous_message_id":"msg_0"}}`
+	s := sandbox.New(sandbox.Options{})
+	w := newWorld(t, s, gateway.Options{}, engine.Options{})
+	w.post(w.url, "/v1/messages", whole)
+	if res, text := w.post(w.url, "/v1/messages", unknown); res.Header.Get("X-Decant-Conversation") != "" || string(s.Log.Last().Body) != unknown {
+		t.Errorf("%d %s, %s arrived in %s", res.StatusCode, text, s.Log.Last().Body, res.Header.Get("X-Decant-Conversation"))
+	}
+	w = newWorld(t, s, gateway.Options{}, engine.Options{Budgets: []budget.Budget{{Per: "day", Tokens: 1_000_000}}})
+	if res, text := w.post(w.url, "/v1/messages", unknown); res.StatusCode != http.StatusNotFound || !strings.Contains(text, `"error_code":"thread_not_found"`) {
+		t.Errorf("with a budget: %d %s", res.StatusCode, text)
 	}
 }

@@ -83,8 +83,10 @@ func (x *exchange) refusal(err error) *http.Response {
 	case errors.As(err, &over):
 		return x.refuse(http.StatusPaymentRequired, dialect.Unpaid, "decant: "+over.Error())
 	case errors.As(err, &unread):
-		if f, ok := x.dialect.(dialect.Follower); ok && f.Follows(x.body) != "" {
-			return x.refuseUnknown(f)
+		if f, ok := x.dialect.(dialect.Follower); ok {
+			if id, _ := f.Follows(x.body); id != "" {
+				return x.refuseUnknown(f.Unknown(id))
+			}
 		}
 		return x.refuse(http.StatusBadRequest, dialect.Invalid, "decant: "+unread.Error())
 	}
@@ -264,13 +266,21 @@ func refusedLate(d dialect.LateRefuser, body io.Reader, head *bytes.Buffer) (ref
 // came, compressed or not.
 func (x *exchange) request(body []byte, betas []string) *http.Request {
 	out := outgoing(x.out)
+	about := x.dialect.About()
+	header := about.BetaHeader
 	if same(body, x.body) {
 		body = x.sent
 	} else {
 		out.Header.Del("Content-Encoding")
+		if names := namesIn(out.Header, header); slices.Contains(names, about.HeldBeta) {
+			rest := slices.DeleteFunc(names, func(name string) bool { return name == about.HeldBeta })
+			out.Header.Del(header)
+			if len(rest) > 0 {
+				out.Header.Set(header, strings.Join(rest, ","))
+			}
+		}
 	}
 	out.Header.Set("Accept-Encoding", "identity") // so that usage can be read
-	header := x.dialect.About().BetaHeader
 	for _, b := range betas {
 		if !slices.Contains(namesIn(out.Header, header), b) {
 			out.Header.Add(header, b)

@@ -35,8 +35,7 @@ func (x *exchange) refuseRouted(why error) *http.Response {
 }
 
 // refuseUnknown returns the answer to a request that goes on from an answer which is not stored, and cannot be metered.
-func (x *exchange) refuseUnknown(f dialect.Follower) *http.Response {
-	status, body := f.Unknown(f.Follows(x.body))
+func (x *exchange) refuseUnknown(status int, body []byte) *http.Response {
 	res := x.refuse(status, dialect.Invalid, "decant: the answer that this goes on from is not stored; send all of the conversation")
 	res.Body, res.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return res

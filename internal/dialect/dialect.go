@@ -79,6 +79,7 @@ type About struct {
 
 	// of a request: what it asks for that is in beta, by names with commas between; empty: there is none
 	BetaHeader         string
+	HeldBeta           string // of BetaHeader: the provider holds the conversation; it is for requests as the client sent them
 	OrganizationHeader string // of an answer: whom the provider has answered; empty: it does not say
 	RequestHeader      string // of an answer: the provider's own id of the request
 }

@@ -13,6 +13,7 @@ import (
 // An answer is what the model said, put together from what passed by.
 type answer struct {
 	keep    func(n int) bool
+	id      string
 	lost    bool // it was too large: nothing of its content is kept
 	bytes   int  // of what is kept
 	usage   usage
@@ -48,7 +49,8 @@ type block struct {
 // event is what matters of an event of a stream.
 type event struct {
 	Message struct {
-		Usage usage `json:"usage"`
+		ID    string `json:"id"`
+		Usage usage  `json:"usage"`
 	} `json:"message"`
 	Index int            `json:"index"`
 	Block jsontext.Value `json:"content_block"`
@@ -88,7 +90,7 @@ func (a *answer) Event(name, data []byte) {
 	}
 	switch kind {
 	case "message_start":
-		a.started = true
+		a.started, a.id = true, e.Message.ID
 		a.usage.take(&e.Message.Usage)
 	case "content_block_start":
 		a.begin(&e)
@@ -158,6 +160,7 @@ func (a *answer) delta(e *event) {
 // Object implements dialect.AnswerReader.
 func (a *answer) Object(src []byte) {
 	var o struct {
+		ID      string         `json:"id"`
 		Content jsontext.Value `json:"content"`
 		Stop    string         `json:"stop_reason"`
 		Usage   usage          `json:"usage"`
@@ -168,6 +171,7 @@ func (a *answer) Object(src []byte) {
 		return
 	}
 	a.whole, a.stop, a.usage, a.edited, a.ended = o.Content.Clone(), o.Stop, o.Usage, o.Edited, true
+	a.id = o.ID
 }
 
 // Answer implements dialect.AnswerReader. One that broke off has no content, but what was said in it is told: the
@@ -184,7 +188,7 @@ func (a *answer) Answer() dialect.Answer {
 		out.Broken, out.Partial, out.Refused = true, a.partial(), a.failed && !a.started
 		return out
 	}
-	out.Stop, out.Content = a.stop, a.whole
+	out.ID, out.Stop, out.Content = a.id, a.stop, a.whole
 	if a.started && !a.lost {
 		out.Content = a.content()
 	}

@@ -20,7 +20,7 @@ var _ interface {
 // about is asked for several times by every request.
 var about = dialect.About{
 	Format: wire.Anthropic, Provider: token.Anthropic, Metered: []string{pathMessages, pathBatches},
-	BetaHeader: "Anthropic-Beta", OrganizationHeader: "Anthropic-Organization-Id", RequestHeader: "Request-Id",
+	BetaHeader: "Anthropic-Beta", HeldBeta: "message-threads-2026-08-12", OrganizationHeader: "Anthropic-Organization-Id", RequestHeader: "Request-Id",
 }
 
 // About implements dialect.API.

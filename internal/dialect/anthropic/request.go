@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 
 	"github.com/decantdev/decant/internal/dialect"
@@ -10,7 +11,16 @@ import (
 )
 
 // Parse implements dialect.Requests.
-func (Dialect) Parse(body []byte) (*wire.Document, error) { return wire.ParseAs(wire.Anthropic, body) }
+func (Dialect) Parse(body []byte) (*wire.Document, error) {
+	doc, err := wire.ParseAs(wire.Anthropic, body)
+	if err != nil {
+		return nil, err
+	}
+	if at := doc.Member("thread"); !at.IsZero() && typeOf(body, "thread") == "continue" {
+		return doc, fmt.Errorf("thread: %w", dialect.ErrElsewhere)
+	}
+	return doc, nil
+}
 
 // maxSession is the longest session id that is taken for one, in bytes.
 const maxSession = 256

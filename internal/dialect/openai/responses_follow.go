@@ -15,15 +15,18 @@ var _ dialect.Follower = Responses{}
 const previous = "previous_response_id"
 
 // Follows implements dialect.Follower.
-func (Responses) Follows(body []byte) string {
+func (Responses) Follows(body []byte) (id string, held bool) {
 	if !bytes.Contains(body, []byte(previous)) || jsonspan.Validate(body) != nil {
-		return ""
+		return "", true
 	}
-	return jsonspan.MemberText(body, previous)
+	return jsonspan.MemberText(body, previous), true
 }
 
 // Whole implements dialect.Follower. Instructions and tools are each request's own; items are handed down.
 func (Responses) Whole(body, before []byte) []byte {
+	if before == nil {
+		return body
+	}
 	out := make([]byte, 1, len(body)+len(before))
 	out[0] = '{'
 	var given []byte
