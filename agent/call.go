@@ -224,10 +224,11 @@ func (b *batch) sideBySide(which []int) error {
 		wg.Go(func() {
 			free <- struct{}{}
 			defer func() { <-free }()
-			results[k] = Result{Text: interrupted, Error: true}
-			if b.ctx.Err() == nil {
-				results[k], errs[k] = b.one(&b.round.calls[i], b.round.verdicts[i], news)
+			if b.ctx.Err() != nil { // the end of the run writes down all those at once that were not made
+				results[k] = Result{Text: interrupted, Error: true}
+				return
 			}
+			results[k], errs[k] = b.one(&b.round.calls[i], b.round.verdicts[i], news)
 			errs[k] = errors.Join(errs[k], b.step(&step{Results: map[string]Result{b.round.calls[i].ID: results[k]}}))
 		})
 	}

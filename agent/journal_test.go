@@ -583,3 +583,30 @@ func TestAPourThatTakesAWhileIsTold(t *testing.T) {
 	}
 	t.Error("there was no pour")
 }
+
+// Of calls that nobody has begun to make when their run is cancelled the results are written down at once, however many there are.
+func TestManyCallsThatAreNotMade(t *testing.T) {
+	const calls = 200
+	w := newWorld(t, sandboxtest.Model(func(*sandbox.Prompt) sandbox.Answer {
+		var all []sandbox.Block
+		for i := range calls {
+			all = append(all, use(fmt.Sprintf("toolu_%d", i), "look", `{}`))
+		}
+		return says(all...)
+	}))
+	ctx, cancel := context.WithCancel(t.Context())
+	look := Func("look", "Looks.", func(context.Context, *Call, struct{}) (Result, error) {
+		cancel()
+		return Result{Text: "seen"}, nil
+	})
+	look.ReadOnly = true
+	s := w.agent(Options{Journals: w.db.Store(), Tools: []Tool{look}}).Session("s")
+	if _, out, err := finished(t, s.Run(ctx, "look")); out.Stop != StopCancelled {
+		t.Errorf("%+v, %v", out, err)
+	}
+	j, err := w.db.Store().Journal(t.Context(), store.Key{ID: "s"})
+	if err != nil || j.Length > calls/4 {
+		t.Errorf("%d steps, %v", j.Length, err)
+	}
+	w.legal()
+}

@@ -1,6 +1,7 @@
 package chatserver
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -54,15 +55,36 @@ func (s *rooms) claimed(r *http.Request, tenant string) (*http.Request, *claim, 
 	case r.ContentLength < 0:
 		r.Body = &countedBody{r.Body, c.Share}
 	case r.ContentLength > smallBody:
+		if err := begun(r); err != nil {
+			return r, c, unread(err, invalid(err))
+		}
 		need = workShare * r.ContentLength
 	}
 	if id := r.PathValue("id"); id != "" && !strings.HasSuffix(r.Pattern, "/stop") { // what frees memory needs none
-		need += workShare * s.bytes(r.Context(), store.Key{Tenant: tenant, ID: id})
+		bytes, runs := s.bytes(r.Context(), store.Key{Tenant: tenant, ID: id})
+		if runs && need == 0 {
+			c.Rest() // the run has the room for work on the session, maybe for long
+		}
+		need += workShare * bytes
 	}
 	if err := c.Wait(r.Context(), need); err != nil {
 		return r, c, err
 	}
 	return r.WithContext(ctx), c, nil
+}
+
+// begun reads the beginning of a large body, and puts it back. So who announces a body and does not send it waits for no room, and
+// takes none from others.
+func begun(r *http.Request) error {
+	head := make([]byte, smallBody)
+	if _, err := io.ReadFull(r.Body, head); err != nil {
+		return err
+	}
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(head), r.Body), r.Body}
+	return nil
 }
 
 // claim returns a context with a claim of nothing yet. It lasts until end is called.
@@ -105,19 +127,19 @@ func (b *countedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// bytes returns the size of a session, 0 for one that there is not.
-func (s *rooms) bytes(ctx context.Context, k store.Key) int64 {
+// bytes returns the size of a session, 0 for one that there is not, and whether it has a run here.
+func (s *rooms) bytes(ctx context.Context, k store.Key) (n int64, runs bool) {
 	s.mu.Lock()
 	rm := s.all[k]
 	s.mu.Unlock()
 	if rm != nil {
-		return rm.bytes.Load()
+		return rm.bytes.Load(), rm.current() != nil
 	}
 	sum, err := s.records.known(ctx, k)
 	if err != nil {
-		return 0 // whoever uses it says why
+		return 0, false // whoever uses it says why
 	}
-	return sum.Bytes
+	return sum.Bytes, false
 }
 
 // weigh notes how large a room has become.

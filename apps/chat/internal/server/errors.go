@@ -2,6 +2,7 @@ package chatserver
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 
@@ -69,6 +70,9 @@ var addresses = lazyregexp.New(`\w+://[^\s"']+|\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b|
 func (o *Options) told(err error) string {
 	if f, ok := errors.AsType[*provider.Failure](err); ok {
 		o.Logger.Warn("the provider has refused a request of the chat", "error", err)
+		if f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden { // what it says is about the service's credential
+			return fmt.Sprintf("the provider answered %d: it refuses the credential of the service, whose log says why", f.Status)
+		}
 		return secret.Mask(addresses.ReplaceAllString(f.Error(), "(address)"))
 	}
 	if _, ok := errors.AsType[*budget.Error](err); ok || errors.Is(err, agent.ErrBudget) {

@@ -18,7 +18,9 @@ func TestErrorsOfTheProviderNameNoAddress(t *testing.T) {
 		err  error
 		want string
 	}{
-		{&provider.Failure{Status: 401, Kind: "authentication_error", Message: "invalid x-api-key " + key + " at http://inner.corp:8080/v1"}, "401 authentication_error"},
+		{&provider.Failure{Status: 401, Kind: "authentication_error", Message: "invalid x-api-key " + key + " at http://inner.corp:8080/v1"}, "answered 401"},
+		{&provider.Failure{Status: 403, Message: "key abcdefghijklmnop of inner.corp may not do that"}, "answered 403"},
+		{&provider.Failure{Status: 400, Kind: "invalid_request_error", Message: key + " at http://inner.corp:8080/v1"}, "400 invalid_request_error"},
 		{&provider.Failure{Status: 502, Message: "no route to 10.0.0.7:443 or [fd00::7]:443"}, "no route to (address)"},
 		{fmt.Errorf("%w: is http://inner.corp:8080 its base URL?", provider.ErrBroken), provider.ErrBroken.Error()},
 		{errors.New("Post http://inner.corp:8080/v1/messages: lookup inner.corp on 10.0.0.7:53: no such host"), "gave no answer"},

@@ -118,15 +118,13 @@ func (rm *room) idle() (since time.Time, is bool) {
 	return rm.used, rm.run == nil
 }
 
-// begin begins a run under the pass and the claim of the context of, or says why there is none. A run that has begun waits for a
-// model most of the time, so it leaves the room for work to others.
+// begin begins a run under the pass and the claim of the context of, or says why there is none.
 func (rm *room) begin(of context.Context, start func(context.Context) iter.Seq2[agent.Event, error]) (*running, error) {
 	if err := rm.rooms.elsewhere(of, rm.key); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(withPass(rm.rooms.ctx, passOf(of)))
-	begun, run, held := make(chan error, 1), &running{cancel: cancel, done: make(chan struct{})}, claimOf(of)
-	leave := held.join()
+	begun, run, leave := make(chan error, 1), &running{cancel: cancel, done: make(chan struct{})}, claimOf(of).join()
 	if err := rm.rooms.aside(func() {
 		defer leave()
 		defer cancel()
@@ -140,7 +138,6 @@ func (rm *room) begin(of context.Context, start func(context.Context) iter.Seq2[
 					rm.enter(before, run)
 				}
 				rm.turns.Unlock()
-				held.Rest()
 				if begun <- err; failed {
 					return
 				}
