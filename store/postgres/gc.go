@@ -110,10 +110,12 @@ func (c *collector) candidates(ctx context.Context) (list []candidate, err error
 	args := []any{c.Tenant, c.AllTenants}
 	var results [][]row
 	err = c.write(ctx, func(t tx) (err error) {
-		results, err = t.do(ctx, stmt{"SELECT tenant, id, session, updated, pinned FROM conversations WHERE " + whose + " ORDER BY updated, tenant, id", args},
-			stmt{"SELECT ((SELECT coalesce(sum(length(data)), 0) FROM blobs WHERE " + whose + ") + (SELECT coalesce(sum(length(data)), 0) FROM segments WHERE " +
-				whose + ") + (SELECT coalesce(sum(length(item)), 0) FROM memories WHERE " + whose + ") + (SELECT coalesce(sum(length(data)), 0) FROM journal_steps WHERE " +
-				whose + "))::bigint", args})
+		results, err = t.do(ctx,
+			stmt{"SELECT tenant, id, session, updated, pinned FROM conversations WHERE " + whose + " ORDER BY updated, tenant, id", args},
+			stmt{`SELECT coalesce(sum(n), 0)::bigint FROM (
+				SELECT length(data) AS n FROM blobs WHERE ` + whose + ` UNION ALL SELECT length(data) FROM segments WHERE ` + whose + `
+				UNION ALL SELECT length(item) FROM memories WHERE ` + whose + `
+				UNION ALL SELECT length(data) FROM journal_steps WHERE ` + whose + ") x", args})
 		return err
 	})
 	if err != nil {
