@@ -26,7 +26,8 @@ func TestFiles(t *testing.T) {
 	var fill func(v reflect.Value, at string)
 	fill = func(v reflect.Value, at string) {
 		for field, value := range v.Fields() {
-			name, is := field.Tag.Get("yaml"), field.Tag.Get("names") == "file"
+			name, names := field.Tag.Get("yaml"), field.Tag.Get("names")
+			is := names == "file" || names == "database"
 			if name == "-" && !is {
 				continue // it comes of others
 			}
@@ -60,6 +61,21 @@ func TestFiles(t *testing.T) {
 	for _, name := range []string{"-", "db", "ca", "tls.cert", "tls.key", "encryption.key_file", "tracing.headers_file", "summary.key_file"} {
 		if !slices.Contains(want, name) {
 			t.Errorf("%s is not among them: %q", name, want)
+		}
+	}
+}
+
+// A database on a server is no file, but the one with its address is.
+func TestFilesOfADatabase(t *testing.T) {
+	for db, want := range map[string][]string{
+		"decant.db": {"/etc/decant.db"}, "@address": {"/etc/address"}, "postgres://u:hunter2@db/decant": nil,
+	} {
+		c, err := config.Load(config.Sources{Dir: "/etc", Flags: map[string]string{"db": db}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Files(); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", db, got, want)
 		}
 	}
 }

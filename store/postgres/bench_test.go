@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,13 +12,9 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// BenchmarkCommit appends three messages of 2 KB and a decision, by several clients, each with a conversation of its own. With
-// DECANT_POSTGRES it does so in the database at that address.
+// BenchmarkCommit appends three messages of 2 KB and a decision, by several clients, each with a conversation of its own.
 func BenchmarkCommit(b *testing.B) {
-	address := os.Getenv("DECANT_POSTGRES")
-	if address == "" {
-		address = server.Database(b)
-	}
+	address := anyDatabase(b)
 	sign := "?"
 	if strings.Contains(address, "?") {
 		sign = "&"

@@ -310,7 +310,8 @@ func (c *commit) decide() error {
 
 func (c *commit) fix() {
 	if f := c.Fixed; f != nil {
-		c.with("part", "INSERT INTO fixed SELECT $1, "+c.list(f.Version, form.Hash(f.System), form.Hash(f.Tools), f.Tokens)+" FROM l ON CONFLICT DO NOTHING")
+		values := c.list(f.Version, form.Hash(f.System), form.Hash(f.Tools), f.Tokens)
+		c.with("part", "INSERT INTO fixed SELECT $1, "+values+" FROM l ON CONFLICT DO NOTHING")
 	}
 }
 
@@ -338,12 +339,13 @@ func (c *commit) finish() error {
 		if err != nil {
 			return err
 		}
-		c.with("conversation", "INSERT INTO conversations SELECT $1, $2, l.session, "+c.list(c.Create.Agent, c.Create.Project, o.Parent, o.Version, o.Position, o.InForce)+
-			", l.base, l.base_chain, 1, "+length+", "+messages+", "+tokened+", "+decisions+", "+
+		c.with("conversation", "INSERT INTO conversations SELECT $1, $2, l.session, "+
+			c.list(c.Create.Agent, c.Create.Project, o.Parent, o.Version, o.Position, o.InForce)+", l.base, l.base_chain, 1, "+length+", "+messages+", "+tokened+", "+decisions+", "+
 			c.list(h.Model, h.Fixed, h.Hold, h.Suppressed, h.Pinned, anchor, at)+", "+now+", "+now+" FROM l RETURNING version")
 		return nil
 	}
-	set := "version = l.version + 1, length = " + length + ", messages = " + messages + ", tokens = " + tokened + ", decisions = " + decisions + ", updated = " + now
+	set := "version = l.version + 1, length = " + length + ", messages = " + messages + ", tokens = " + tokened +
+		", decisions = " + decisions + ", updated = " + now
 	if c.was != nil { // otherwise not named: its index would be written again
 		set += ", base = l.base, base_chain = l.base_chain"
 	}

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -173,7 +174,9 @@ func (p *pool) use(ctx context.Context, do func(*pgconn.PgConn) error) error {
 	if err != nil {
 		return err
 	}
-	err = do(c)
+	if err = do(c); err != nil && c.IsClosed() && ctx.Err() == nil {
+		err = fmt.Errorf("%w: %w", store.ErrUnreachable, err) // it broke
+	}
 	p.give(c)
 	return err
 }

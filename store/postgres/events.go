@@ -24,7 +24,8 @@ func (db *database) record(ctx context.Context, k store.Key, e *store.Events) er
 	for i := range e.Requests {
 		newest = max(newest, e.Requests[i].Version)
 	}
-	w.with("l", "SELECT version, fixed, anchor_time FROM conversations WHERE tenant = $1 AND id = $2 AND version >= "+w.arg(newest)+w.there()+" FOR NO KEY UPDATE")
+	w.with("l", "SELECT version, fixed, anchor_time FROM conversations WHERE tenant = $1 AND id = $2 AND version >= "+
+		w.arg(newest)+w.there()+" FOR NO KEY UPDATE")
 	if err := w.store("l.version"); err != nil {
 		return err
 	}

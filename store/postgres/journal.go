@@ -31,7 +31,8 @@ func (db *database) addSteps(ctx context.Context, a *store.Addition) error {
 		return fmt.Errorf("it would begin without a step: %w", store.ErrInvalid)
 	case a.Length == 0:
 		time := w.arg(at)
-		w.with("j", "INSERT INTO journals SELECT $1, $2, "+w.list(a.Kind, a.Conversation, a.Head, n)+", "+time+", "+time+" ON CONFLICT DO NOTHING RETURNING 1")
+		w.with("j", "INSERT INTO journals SELECT $1, $2, "+w.list(a.Kind, a.Conversation, a.Head, n)+", "+time+", "+time+
+			" ON CONFLICT DO NOTHING RETURNING 1")
 	default:
 		set := "length = length + " + w.arg(n) + ", updated = greatest(updated, " + w.arg(at) + ")"
 		if a.Conversation != "" {

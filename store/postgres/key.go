@@ -84,7 +84,8 @@ func (db *database) Acts(ctx context.Context, q store.ActQuery) (out []store.Act
 		" ORDER BY seq DESC"+limit+") a ORDER BY seq", args...)
 	for i := range rows {
 		r := &rows[i]
-		out = append(out, store.Act{Number: r.int64(), Time: r.moment(), Actor: r.text(), Action: r.text(), Tenant: r.text(), Target: r.text(), Detail: r.text()})
+		out = append(out, store.Act{Number: r.int64(), Time: r.moment(), Actor: r.text(), Action: r.text(),
+			Tenant: r.text(), Target: r.text(), Detail: r.text()})
 	}
 	return out, wrap("read audit log", err)
 }

@@ -113,7 +113,8 @@ func replaceMemories(ctx context.Context, t tx, tenant string, have, want []memo
 		}
 		added = append(added, it.ID)
 		stmts = append(stmts, stmt{"INSERT INTO memories VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING RETURNING 1",
-			[]any{tenant, it.ID, form.ScopeHash(it.Scope), it.Source.Conversation, it.Created, it.Confirmed, !it.Archived.After(it.Restored), form.Sources(it), data}})
+			[]any{tenant, it.ID, form.ScopeHash(it.Scope), it.Source.Conversation, it.Created, it.Confirmed,
+				!it.Archived.After(it.Restored), form.Sources(it), data}})
 	}
 	results, err := t.do(ctx, stmts...)
 	for i := 0; i < len(added) && err == nil; i++ {

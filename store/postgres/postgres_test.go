@@ -20,11 +20,19 @@ func TestMain(m *testing.M) {
 }
 
 func TestStore(t *testing.T) {
-	address := server.Database(t)
+	address := anyDatabase(t)
 	storetest.Run(t, func(t *testing.T) storetest.Open {
 		empty(t, address)
 		return func(t *testing.T) store.Core { return openTest(t, address) }
 	})
+}
+
+// anyDatabase returns the address of a database to test with: a new one, or that of POSTGRES_ADDRESS, whose contents go.
+func anyDatabase(t testing.TB) string {
+	if address := os.Getenv("POSTGRES_ADDRESS"); address != "" {
+		return address
+	}
+	return server.Database(t)
 }
 
 // openTest opens a database without the parts that it lacks.

@@ -194,7 +194,8 @@ func (w *writes) hold() {
 		from = append(from, "SELECT h FROM unnest("+w.arg(w.refs)+") h")
 	}
 	if len(w.fixed) > 0 {
-		from = append(from, "SELECT unnest(ARRAY[f.system, f.tools]) FROM fixed f, l WHERE f.tenant = $1 AND f.version <> l.fixed AND f.version = ANY ("+w.arg(w.fixed)+")")
+		from = append(from, "SELECT unnest(ARRAY[f.system, f.tools]) FROM fixed f, l "+
+			"WHERE f.tenant = $1 AND f.version <> l.fixed AND f.version = ANY ("+w.arg(w.fixed)+")")
 	}
 	if from == nil {
 		return
@@ -249,7 +250,8 @@ func (w *writes) update(set string) error {
 			return err
 		}
 		time := w.arg(at)
-		set += ", anchor = CASE WHEN " + time + " >= l.anchor_time THEN " + w.arg(anchor) + " ELSE c.anchor END, anchor_time = greatest(c.anchor_time, " + time + ")"
+		set += ", anchor = CASE WHEN " + time + " >= l.anchor_time THEN " + w.arg(anchor) + " ELSE c.anchor END" +
+			", anchor_time = greatest(c.anchor_time, " + time + ")"
 	}
 	w.with("conversation", "UPDATE conversations c SET "+set+" FROM l WHERE c.tenant = $1 AND c.id = $2 RETURNING c.version")
 	return nil

@@ -118,6 +118,7 @@ var gcTests = []test{
 		b.equal("a dry run reports what the real run does", b.gc(p), dry)
 	}},
 	{"CollectedTextIsNotFound", func(b *bench) {
+		need[store.Searcher](b)
 		b.talk("s", "needle")
 		b.search(store.Query{Text: "needle"})
 		b.talk("t", "unindexed needle")
