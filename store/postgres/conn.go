@@ -197,7 +197,7 @@ func (p *pool) take(ctx context.Context) (*pgconn.PgConn, error) {
 		c := p.idle[n-1]
 		p.idle = p.idle[:n-1]
 		p.mu.Unlock()
-		if time.Since(c.since) < rested || c.CheckConn() == nil {
+		if time.Since(c.since) < rested || c.Ping(ctx) == nil {
 			return c.PgConn, nil
 		}
 		c.Close(ctx)

@@ -58,11 +58,11 @@ func (p *claudeParser) way(lines []claudeLine) map[string]bool {
 	newest, known := -1, map[string]bool{}
 	for i := range lines {
 		l := &lines[i]
-		id := string(l.link.uuid.Of(p.Src))
-		if !known[id] && !p.Is(l.kind, queueOperation) && !p.Is(l.side, "true") {
+		id := l.link.uuid.Of(p.Src)
+		if !known[string(id)] && !p.Is(l.kind, queueOperation) && !p.Is(l.side, "true") {
 			newest = i
 		}
-		known[id] = true
+		known[string(id)] = true
 	}
 	return p.reached(lines[:newest+1])
 }

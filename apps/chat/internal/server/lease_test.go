@@ -221,8 +221,7 @@ func TestALeaseInTrouble(t *testing.T) {
 		t.Error("while runs are gone on with the lease is not kept")
 	}
 	close(end)
-	rooms.resuming.Lock() // it has not
-	rooms.resuming.Unlock()
+	rooms.resumed() // it has not
 	rooms.runs.Wait()
 	if o := second.say(id, "three"); o.Text != "3: three" {
 		t.Errorf("after the run that was left: %+v", o)

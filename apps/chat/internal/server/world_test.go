@@ -128,8 +128,13 @@ func (w *world) goOn() {
 	if err := w.service.Continue(); err != nil {
 		w.Fatal(err)
 	}
-	w.service.rooms.resuming.Lock() // until it does
-	w.service.rooms.resuming.Unlock()
+	w.service.rooms.resumed()
+}
+
+// resumed waits until a service has gone on with the runs that others have left.
+func (s *rooms) resumed() {
+	s.resuming.Lock()
+	defer s.resuming.Unlock()
 }
 
 // restart ends the service and begins it anew on the same file.
