@@ -98,7 +98,7 @@ func (d *serviceStore) outOfUse(err error) bool {
 func (s *standing) reopen(ctx context.Context, use func(*engine.Engine)) {
 	s.tried = s.seen
 	was := s.current.Load()
-	if was.readOnly && !config.IsServer(s.path) && !writable(s.path) {
+	if was.readOnly && (config.IsServer(s.path) || !writable(s.path)) { // a server's connections find out by themselves
 		return
 	}
 	var db *serviceStore

@@ -35,7 +35,7 @@ func TestMemoryOfContainerAndMachine(t *testing.T) {
 	}
 }
 
-// What the system says of the machine is what it says in the file.
+// What the system says of the machine is no less than what it says in the file.
 func TestInstalledMemory(t *testing.T) {
 	unknown := func() int64 { return math.MaxInt64 }
 	if _, err := os.ReadFile("/proc/meminfo"); err != nil {
@@ -47,7 +47,8 @@ func TestInstalledMemory(t *testing.T) {
 		}
 		return os.ReadFile(name)
 	}
-	if told, read := installed(), memoryOf(machine, unknown); told/(1<<20) != read/(1<<20) {
+	// A container may be shown a file of its own, so the file may say less.
+	if told, read := installed(), memoryOf(machine, unknown); told/(1<<20) < read/(1<<20) || told == math.MaxInt64 {
 		t.Errorf("the system tells of %d bytes, the file of %d", told, read)
 	}
 }

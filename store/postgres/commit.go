@@ -239,6 +239,9 @@ func (c *commit) gate() {
 	if !c.first.IsZero() {
 		where += " AND NOT EXISTS (SELECT 1 FROM chains WHERE tenant = $1 AND session = " + session + " AND chain = " + c.arg(c.first) + ")"
 	}
+	if o := c.Create.Origin; o != nil { // it may have been removed since it was read
+		where += " AND EXISTS (SELECT 1 FROM conversations WHERE tenant = $1 AND id = " + c.arg(o.Parent) + ")"
+	}
 	c.with("l", "SELECT "+columns+", "+session+" AS session, 0 AS decisions, ''::bytea AS fixed, 0::bigint AS anchor_time, 0::bigint AS version"+
 		where+c.there())
 }
@@ -370,6 +373,11 @@ func (c *commit) refused(ctx context.Context, db *database) error {
 	}
 	if err := c.missing(ctx, db); err != nil {
 		return err
+	}
+	if c.Create != nil && c.Create.Origin != nil {
+		if _, err := db.Version(ctx, store.Key{Tenant: c.Tenant, ID: c.Create.Origin.Parent}); err != nil {
+			return fmt.Errorf("parent: %w", err)
+		}
 	}
 	return fmt.Errorf("another conversation has the same beginning: %w", store.ErrConflict)
 }

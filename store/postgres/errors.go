@@ -34,6 +34,10 @@ var conditions = map[string]error{
 // translate adds to an error of the driver the condition of package store that it means. What it adds and keeps says
 // nothing of the database's address but its host and its user.
 func translate(err error) error {
+	var connect *pgconn.ConnectError
+	if errors.As(err, &connect) && !errors.Is(err, context.Canceled) { // its own time limit ends a context, too
+		return fmt.Errorf("%w: %w", store.ErrUnreachable, err)
+	}
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
@@ -44,9 +48,8 @@ func translate(err error) error {
 		}
 		return err
 	}
-	var connect *pgconn.ConnectError
 	var broken net.Error
-	if errors.As(err, &connect) || errors.As(err, &broken) || pgconn.SafeToRetry(err) {
+	if errors.As(err, &broken) || pgconn.SafeToRetry(err) {
 		return fmt.Errorf("%w: %w", store.ErrUnreachable, err)
 	}
 	return err

@@ -288,7 +288,11 @@ func (c *collector) bereave(ctx context.Context, t tx, k store.Key) error {
 		k.Tenant, form.ScopeHash(memory.Scope{Level: memory.Conversation, Name: k.ID}), k.ID)
 	for i := 0; i < len(items) && err == nil; i++ {
 		rest, some := memory.Without(items[i], k.ID)
-		if err = c.dropMemory(ctx, t, items[i].ID); err == nil && some {
+		err = c.dropMemory(ctx, t, items[i].ID)
+		if errors.Is(err, store.ErrNotFound) { // somebody revises it at this moment
+			return fmt.Errorf("%w: %w", store.ErrBusy, err)
+		}
+		if err == nil && some {
 			c.Memories--
 			err = replaceMemories(ctx, t, k.Tenant, nil, []memory.Item{rest})
 		}

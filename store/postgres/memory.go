@@ -81,12 +81,22 @@ func rooted(ctx context.Context, t tx, tenant string, have, want []memory.Item) 
 	if needed == nil {
 		return nil
 	}
-	rows, err := one(t.do(ctx, stmt{`SELECT x FROM unnest($2) x WHERE NOT EXISTS (SELECT 1 FROM conversations WHERE tenant = $1 AND id = x)`,
-		[]any{tenant, needed}}))
-	if err == nil && len(rows) > 0 {
-		err = noConversation(rows[0].text())
+	slices.Sort(needed)
+	// Locked, so that nobody removes one before what is remembered of it can be seen.
+	rows, err := one(t.do(ctx, stmt{`SELECT id FROM conversations WHERE tenant = $1 AND id = ANY ($2) ORDER BY id FOR KEY SHARE`, []any{tenant, needed}}))
+	if err != nil {
+		return err
 	}
-	return err
+	var there []string
+	for i := range rows {
+		there = append(there, rows[i].text())
+	}
+	for _, id := range needed {
+		if !slices.Contains(there, id) {
+			return noConversation(id)
+		}
+	}
+	return nil
 }
 
 // replaceMemories writes what differs between the items that there are and those that there are to be.

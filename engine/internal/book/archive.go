@@ -54,7 +54,7 @@ func (a *archiver) last() *Answered { return &a.fs[len(a.fs)-1] }
 // write archives the answers.
 func (a *archiver) write() {
 	err := a.try()
-	for begun := time.Now(); errors.Is(err, store.ErrBusy) && time.Since(begun) < archivePatience; {
+	for begun := time.Now(); (errors.Is(err, store.ErrBusy) || errors.Is(err, store.ErrUnreachable)) && time.Since(begun) < archivePatience; {
 		time.Sleep(plan.BusyWait)
 		err = a.try()
 	}

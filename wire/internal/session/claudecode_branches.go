@@ -72,10 +72,11 @@ func (p *claudeParser) way(lines []claudeLine) map[string]bool {
 func (p *claudeParser) others(lines []claudeLine, message map[int]bool, way map[string]bool) {
 	root := map[string]string{} // id → the first line of its branch
 	for _, l := range p.links {
-		if id, parent := string(l.uuid.Of(p.Src)), string(l.parent.Of(p.Src)); way[parent] && !way[id] {
+		id, parent := string(l.uuid.Of(p.Src)), l.parent.Of(p.Src)
+		if from := root[string(parent)]; way[string(parent)] && !way[id] {
 			root[id] = id
-		} else if root[parent] != "" {
-			root[id] = root[parent]
+		} else if from != "" {
+			root[id] = from
 		}
 	}
 	left := map[string]bool{}

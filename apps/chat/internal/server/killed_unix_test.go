@@ -128,6 +128,7 @@ func TestAKilledServiceIsTakenOverFrom(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd.Wait() // it says that the process was killed
+	tend()     // which may have touched its lease since
 	here.add(leaseLasts + time.Nanosecond)
 	tend()
 	h := testkit.Received(t, "the end of the run", heard)

@@ -184,9 +184,18 @@ func (h *messageAPI) postApproval(w http.ResponseWriter, r *http.Request, tenant
 		return invalid(fmt.Errorf("kind: allow, deny or edit: %q", in.Kind))
 	}
 	v := agent.Verdict{Kind: in.Kind, Reason: in.Reason, Arguments: stdjson.RawMessage(in.Arguments)}
-	run, err := rm.begin(r.Context(), func(ctx context.Context) iter.Seq2[agent.Event, error] {
-		return rm.session.Resume(ctx, r.PathValue("call"), v)
-	})
+	resume := func() (*running, error) {
+		return rm.begin(r.Context(), func(ctx context.Context) iter.Seq2[agent.Event, error] {
+			return rm.session.Resume(ctx, r.PathValue("call"), v)
+		})
+	}
+	run, err := resume()
+	if errors.Is(err, agent.ErrUnknown) && rm.current() == nil { // another service may have written the call since it was opened
+		h.rooms.leave(func(o *room) bool { return o == rm })
+		if rm, err = h.rooms.roomOf(r, tenant); err == nil {
+			run, err = resume()
+		}
+	}
 	if err != nil {
 		return err
 	}

@@ -210,11 +210,11 @@ func (s *rooms) resume(ctx context.Context) error {
 	return err
 }
 
-// resumeOne goes on with the run of a session, if one was interrupted. Those of other services that are alive were not, and of
+// resumeOne goes on with the run of a session, if one was interrupted. Those of services that are alive were not, this one included, and of
 // several that find it one goes on. Where only the end of the run is missing, there is nothing to go on with.
 func (s *rooms) resumeOne(ctx context.Context, j *store.Journal, others map[string]bool) error {
 	sum, err := summaryOf(j)
-	if err != nil || others[sum.Owner] || !sum.Running || sum.Waiting || sum.Labels[labelAgent] == "" {
+	if err != nil || others[sum.Owner] || sum.Owner == s.leases.own || !sum.Running || sum.Waiting || sum.Labels[labelAgent] == "" {
 		return err
 	}
 	s.leave(func(rm *room) bool { return rm.key == j.Key }) // it does not know what the other service wrote since it was opened
