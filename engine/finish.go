@@ -89,4 +89,7 @@ func (e *Engine) archive(p *Prepared, res Response) {
 	if !e.queue.Add(p.out.Start, f) {
 		e.purse.Release(held)
 	}
+	if p.incoming.req.thread { // the next request may come to another process
+		e.queue.Hasten(p.out.Start)
+	}
 }

@@ -25,8 +25,9 @@ func (e *Engine) whole(ctx context.Context, d dialect.Dialect, req *Request) *Re
 	if !held {
 		return req
 	}
-	out := *req
-	out.held = true
+	out, beta := *req, d.About().HeldBeta
+	out.held, out.thread = true, id != "" || beta != ""
+	out.Betas = slices.DeleteFunc(slices.Clone(req.Betas), func(name string) bool { return name == beta }) // for calls of our own
 	if id == "" {
 		out.Body = by.Whole(req.Body, nil)
 		return &out
@@ -71,11 +72,11 @@ func (e *Engine) answered(ctx context.Context, d dialect.Dialect, tenant, id str
 	}); waits {
 		e.queue.Wait(ctx, s)
 	}
-	cs, err := e.store.Conversations(ctx, store.Filter{Tenant: tenant, AnswerID: id, Limit: 1})
+	cs, err := e.store.Conversations(ctx, store.Filter{Tenant: tenant, AnswerID: id, Limit: 2})
 	if err != nil {
 		return nil, err
 	}
-	if len(cs) == 0 {
+	if len(cs) != 1 { // local servers draw short ids, so that two answers may have one
 		return nil, store.ErrNotFound
 	}
 	out := &said{Conversation: cs[0].Conversation}

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -119,10 +120,14 @@ func TestAllocationsGrowWithTheNumberOfThings(t *testing.T) {
 			e, turn := started(t, roomy), 0
 			count := func(n int) float64 {
 				body := bodyOf(append(c.messages(n), spoken("assistant", `"more"`), spoken("user", `"end"`))...)
-				return testing.AllocsPerRun(2, func() {
-					turn++
-					prepareAndFinish(t, e, fmt.Sprint("s", turn), body, decant.Usage{})
-				})
+				least := math.Inf(1) // whatever else runs in the process adds to it
+				for range 3 {
+					least = min(least, testing.AllocsPerRun(1, func() {
+						turn++
+						prepareAndFinish(t, e, fmt.Sprint("s", turn), body, decant.Usage{})
+					}))
+				}
+				return least
 			}
 			if once, twice := count(n), count(2*n); twice > 2.2*once {
 				t.Errorf("%d allocate %.0f times, %d allocate %.0f times", n, once, 2*n, twice)

@@ -45,6 +45,7 @@ type Request struct {
 	Count  bool           // only the size is asked for: nothing is committed
 
 	held      bool // a later one may go on from its answer, by the id of it
+	thread    bool // a later one will
 	elsewhere bool // it goes on from an answer that is not stored
 }
 

@@ -267,6 +267,13 @@ func TestUnknownThreads(t *testing.T) {
 	if res, text := w.post(w.url, "/v1/messages", unknown); res.Header.Get("X-Decant-Conversation") != "" || string(s.Log.Last().Body) != unknown {
 		t.Errorf("%d %s, %s arrived in %s", res.StatusCode, text, s.Log.Last().Body, res.Header.Get("X-Decant-Conversation"))
 	}
+	// One that names no message is the provider's to refuse, and so is one that says nothing.
+	for _, odd := range []string{strings.Replace(unknown, "previous_message_id", "previous_id", 1), `{"model":"claude-opus-4-6","max_tokens":10,"thread":{"type":"create"}}`} {
+		w.post(w.url, "/v1/messages", odd)
+		if sent := string(s.Log.Last().Body); sent != odd && !json.Valid([]byte(sent)) || strings.Contains(odd, "previous_id") && sent != odd {
+			t.Errorf("%s arrived for %s", sent, odd)
+		}
+	}
 	w = newWorld(t, s, gateway.Options{}, engine.Options{Budgets: []budget.Budget{{Per: "day", Tokens: 1_000_000}}})
 	if res, text := w.post(w.url, "/v1/messages", unknown); res.StatusCode != http.StatusNotFound || !strings.Contains(text, `"error_code":"thread_not_found"`) {
 		t.Errorf("with a budget: %d %s", res.StatusCode, text)

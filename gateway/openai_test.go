@@ -51,15 +51,17 @@ func TestOpenAIRequestsAreRefusedAndTheirKeyStaysHere(t *testing.T) {
 		{"POST", "/openai/deployments/x/chat/completions", []string{"Api-Key", "azure"}, true},
 		{"GET", "/v1/models", []string{"Authorization", key}, true},
 		{"POST", "/v1/files", []string{"Authorization", key}, true},
+		{"GET", "/something/else", []string{"Authorization", key}, true}, // nobody's path, but OpenAI's key
+		{"POST", "/v1/responsesX", []string{"Authorization", key}, true}, // nobody's path, but OpenAI's key
+		{"POST", "/v1/complete", []string{"Authorization", key}, true},   // nobody's path, but OpenAI's key
 
 		{"GET", "/v1/models", []string{"X-Api-Key", "sk-ant-x", "Anthropic-Version", "2023-06-01"}, false},
 		{"GET", "/v1/models", []string{"Authorization", "Bearer sk-ant-oat01-x"}, false},
 		{"GET", "/v1/models", []string{"Authorization", "Bearer sk-1234", "Anthropic-Version", "2023-06-01"}, false}, // a proxy's key
+		{"GET", "/something/else", []string{"Authorization", "Bearer sk-1234"}, false},
+		{"GET", "/v1/models", []string{"Api-Key", "azure", "Anthropic-Version", "2023-06-01"}, false}, // Claude on Azure
 		{"POST", "/v1/messages", []string{"Authorization", "Bearer sk-1234"}, false},
 		{"POST", "/v1/messages/batches", []string{"Authorization", key}, false},
-		{"POST", "/v1/complete", []string{"Authorization", key}, false},
-		{"POST", "/v1/responsesX", []string{"Authorization", key}, false},
-		{"GET", "/something/else", []string{"Authorization", key}, false},
 	} {
 		t.Run(c.method+c.path, func(t *testing.T) {
 			arrived := 0

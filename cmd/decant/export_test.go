@@ -25,7 +25,7 @@ func TestExportKeepsWhatHasAPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	const image = `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}`
-	const thinking = `{"type":"thinking","thinking":"hm","signature":"c2ln"}`
+	const thinking = `{"type":"thinking","thinking":"hm","signature":"EqoBCkYIBxgCCkYIBxgCCkYIBxgCCkYIBxgCCkYIBxgCCkYIBxgCCkYIBxgCCkYIBxgCCkYIBxgCCkYIBxgCCkYIBxgCCkYIBxgC"}`
 	body := `{"model":"claude-opus-4-6","max_tokens":100,"thinking":{"type":"adaptive"},"messages":[{"role":"user","content":[` + image + `,{"type":"text","text":"what is it?","cache_control":{"type":"ephemeral"}}]},` +
 		`{"role":"assistant","content":[` + thinking + `,{"type":"text","text":"a dot"}]},{"role":"user","content":"sure?"}]}`
 	p, err := d.Engine().Prepare(t.Context(), &engine.Request{Body: []byte(body)})

@@ -212,6 +212,9 @@ func (a *archiver) news(ev store.Events) *store.Batch {
 	return b
 }
 
+// longestID is how many bytes the id of an answer has at most that a request may go on from: stores look for it.
+const longestID = 512
+
 // events returns answers as the store keeps them.
 func (a *archiver) events() (ev store.Events, err error) {
 	for i := range a.fs {
@@ -221,7 +224,7 @@ func (a *archiver) events() (ev store.Events, err error) {
 			Time: f.Time, Length: len(f.Out.Prompt.Blocks), API: f.Out.Prompt.API(), Model: c.Model, Fixed: c.Fixed.Version,
 			Status: f.Status, Broken: f.Broken || f.Status == 0, Stop: f.Stop, Usage: f.Usage,
 		}
-		if f.Answered() && f.Content != nil {
+		if f.Answered() && f.Content != nil && len(f.ID) <= longestID {
 			req.AnswerID = f.ID
 		}
 		if !match.SameBytes(f.Body, f.Out.Body) {
@@ -278,7 +281,7 @@ func (a *archiver) record(ctx context.Context, ev store.Events) error {
 	err := a.Store.Record(ctx, m.Stored.Key, &ev)
 	if errors.Is(err, store.ErrNotFound) { // a fixed part that no commit has brought: it is booked without
 		for i := range ev.Requests {
-			ev.Requests[i].Fixed = decant.Hash{}
+			ev.Requests[i].Fixed, ev.Requests[i].AnswerID = decant.Hash{}, "" // nobody can go on from what lacks a part
 		}
 		err = a.Store.Record(ctx, m.Stored.Key, &ev)
 	}

@@ -162,6 +162,15 @@ func (b *Queue[T]) Under(s match.Start, r *match.Prompt) (under, apart bool) {
 	return q != nil, slices.ContainsFunc(fs, func(f T) bool { return !f.Begins(r) })
 }
 
+// Hasten makes the archive of what waits for s begin.
+func (b *Queue[T]) Hasten(s match.Start) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if q := b.of[s]; q != nil {
+		q.startNow()
+	}
+}
+
 // Wait makes the archives under way for s begin and returns when they are done, or the context ends,
 // and whether there were any.
 func (b *Queue[T]) Wait(ctx context.Context, s match.Start) bool {

@@ -19,7 +19,8 @@ func (Dialect) Follows(body []byte) (id string, held bool) {
 	case "create":
 		return "", true
 	case "continue":
-		return jsonspan.MemberText(jsonspan.Member(body, 0, "thread").Of(body), "previous_message_id"), true
+		id = jsonspan.MemberText(jsonspan.Member(body, 0, "thread").Of(body), "previous_message_id")
+		return id, id != ""
 	}
 	return "", false
 }
@@ -53,7 +54,9 @@ func (Dialect) Whole(body, before []byte) []byte {
 		}
 	}
 	said := jsonspan.Member(before, 0, "messages").Of(before)
-	member("messages", joined(said, given))
+	if all := joined(said, given); len(all) > 0 {
+		member("messages", all)
+	}
 	return append(out, '}')
 }
 
