@@ -45,6 +45,9 @@ func parseNested(src string, left *int) line {
 	if strings.ContainsFunc(src, func(c rune) bool { return c < ' ' && c != '\n' && c != '\t' || c == 0x7f }) {
 		return line{fault: errors.New("it holds control characters")}
 	}
+	if continued(src) {
+		return line{fault: errors.New("a # stands before a line that ends in a backslash")}
+	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(src), "")
 	if err != nil {
 		return line{fault: err}
@@ -68,6 +71,17 @@ func parseNested(src string, left *int) line {
 		l.unwrap(c, left)
 	}
 	return l
+}
+
+// continued reports whether a # stands on a line that ends in a backslash. Where it begins a comment, the parser takes the
+// next line for a part of it, and bash runs that.
+func continued(src string) bool {
+	for l := range strings.Lines(src) {
+		if strings.HasSuffix(l, "\\\n") && strings.Contains(l, "#") {
+			return true
+		}
+	}
+	return false
 }
 
 // plain reports whether a node can do nothing but put simple commands together.

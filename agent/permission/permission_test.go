@@ -109,6 +109,7 @@ func TestLinesUnderRulesThatAllow(t *testing.T) {
 		"alias ls=rm; ls", "ls |& rm", "declare x=1", "readonly x=1", "ls {fd}>x", "ls " + strings.Repeat("x", 1<<17), "!(ls)", "ls @(a|b)",
 		"git diff *.go", "git diff {a,b}", "git diff $x", "git diff $(ls)", "git diff `ls`", `git diff "$x"`, "git diff --stat -- $x", // each may be an option
 		"function ls { rm x; }", ". ./ls", "ls && (cd / && rm x)", "ls; { rm x; }", "ls $(`rm x`)", "/bin/ls", "./ls",
+		"ls #\\\nrm x", "ls # a \\\nrm x", "ls $(ls #\\\nrm x)", "ls; ls #\\\n\\\nrm x", "#\\\nrm x", // bash continues no comment
 	}
 	check := func(lines []string, want agent.VerdictKind) {
 		for _, l := range lines {

@@ -140,7 +140,7 @@ func TestAnIllegalRequestFailsTheTest(t *testing.T) {
 		"an empty text":              {user(`{"type":"text","text":""}`), "text-empty"},
 		"the assistant begins":       {`{"role":"assistant","content":"Hello"}`, "first-message"},
 		"a call twice":               {user(hello) + "," + use + "," + user(result) + "," + use + "," + user(result), "call-id-unique"},
-		"thinking that was changed":  {user(hello) + `,{"role":"assistant","content":[{"type":"thinking","thinking":"So","signature":"agenttest-00"},` + hello + `]},` + user(hello), "the thinking is not as"},
+		"thinking that was changed":  {user(hello) + `,{"role":"assistant","content":[{"type":"thinking","thinking":"So","signature":"agenttest` + strings.Repeat("00", 32) + `"},` + hello + `]},` + user(hello), "the thinking is not as"},
 		"no messages":                {"", "there are none"},
 		"a block without a type":     {user(`{"text":"a"}`), "has no type"},
 		"a name twice":               {user(`{"type":"text","text":"a","text":"b"}`), "JSON"},

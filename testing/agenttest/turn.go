@@ -139,9 +139,9 @@ func useBlock(c *Call) []byte {
 }
 
 // signed begins the signatures of fake models.
-const signed = "agenttest-"
+const signed = "agenttest"
 
-// signature signs thinking, so that it must come back as it was.
+// signature signs thinking, so that it must come back as it was. It has the form of real ones.
 func signature(thinking string) string {
 	sum := sha256.Sum256([]byte(thinking))
 	return signed + hex.EncodeToString(sum[:])
