@@ -203,8 +203,7 @@ func (r *Record) Packed() (memory.Item, error) {
 	return it, nil
 }
 
-// recordID returns an id: a hash, so that a record has the same id on every branch, and two records never
-// have one.
+// recordID returns an id: a hash, so that a record has the same id on every branch, and no two records share one.
 func recordID(kind memory.Kind, text string, at time.Time, session string) string {
 	parts := []string{string(kind), text, strconv.FormatInt(at.UnixMicro(), 10), session}
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))

@@ -78,7 +78,7 @@ func (s *standing) ready(ctx context.Context) bool {
 		return false
 	}
 	if config.IsServer(s.path) {
-		return true
+		return !db.readOnly // its connections find out by themselves when it can be written
 	}
 	was := s.seen
 	s.seen = shapeOf(s.path)
@@ -98,7 +98,7 @@ func (d *serviceStore) outOfUse(err error) bool {
 func (s *standing) reopen(ctx context.Context, use func(*engine.Engine)) {
 	s.tried = s.seen
 	was := s.current.Load()
-	if was.readOnly && (config.IsServer(s.path) || !writable(s.path)) { // a server's connections find out by themselves
+	if was.readOnly && !writable(s.path) {
 		return
 	}
 	var db *serviceStore

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"errors"
+	"net"
 	"strings"
 	"testing"
 
@@ -40,10 +41,18 @@ func TestAddressesAreSafe(t *testing.T) {
 	}
 }
 
+// A server is unreachable where none listens, and where one does not answer within the time that the address gives it.
 func TestNoServerIsUnreachable(t *testing.T) {
-	_, err := Open(t.Context(), "postgres://u:hunter2@127.0.0.1:1/db", Options{})
-	if !errors.Is(err, store.ErrUnreachable) || strings.Contains(err.Error(), "hunter2") {
-		t.Errorf("got %v, want ErrUnreachable without the password", err)
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	for _, at := range []string{"127.0.0.1:1/db", silent.Addr().String() + "/db?connect_timeout=1"} {
+		_, err := Open(t.Context(), "postgres://u:hunter2@"+at, Options{})
+		if !errors.Is(err, store.ErrUnreachable) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: got %v, want ErrUnreachable without the password", at, err)
+		}
 	}
 }
 

@@ -85,7 +85,11 @@ func (d *Deadlines) ForStore(ctx context.Context) (context.Context, context.Canc
 const entryTime = 100 * time.Microsecond
 
 // ForWrite is [Deadlines.ForStore] for a write of a number of entries: many are not given up because there are many.
+// While the store is locked that is no reason to wait longer.
 func (d *Deadlines) ForWrite(ctx context.Context, entries int) (context.Context, context.CancelFunc) {
+	if d.blocked() {
+		return d.ForStore(ctx)
+	}
 	wait, cancel := d.ForStore(ctx)
 	until, _ := wait.Deadline() // it has one
 	cancel()

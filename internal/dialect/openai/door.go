@@ -100,7 +100,8 @@ func generates(path string) bool {
 var ownKeys = []string{"sk-proj-", "sk-svcacct-", "sk-admin-"}
 
 // hasOwnKey reports whether a request carries a key that is for no server of the Messages API: one of OpenAI's, or
-// any in the header that Azure has for it, where nothing says that it is Claude on Azure. On a path that nobody knows it tells whose the request is.
+// any in the header that Azure has for it, where nothing says that it is Claude on Azure. On a path that nobody knows
+// it tells whose the request is.
 func hasOwnKey(h http.Header) bool {
 	azure := h.Get("Api-Key") != "" && h.Get("Anthropic-Version") == "" && h.Get("Anthropic-Beta") == ""
 	return azure || slices.ContainsFunc(ownKeys, func(begins string) bool {

@@ -171,11 +171,7 @@ func (Responses) ReadRefusal(status int, body []byte) dialect.Refusal {
 
 // RefusesLate implements dialect.LateRefuser.
 func (Responses) RefusesLate(name, data []byte) (refusal []byte, known bool) {
-	kind := string(name)
-	if kind == "message" {
-		kind = typeOf(data)
-	}
-	switch kind {
+	switch dialect.KindOfEvent(name, data) {
 	case "response.created", "response.in_progress":
 		return nil, false
 	case "error":

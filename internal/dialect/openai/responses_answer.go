@@ -72,12 +72,9 @@ func (Responses) ReadAnswer(room func(n int) bool) dialect.AnswerReader {
 	return &response{keep: room, spoken: -1}
 }
 
-// Event implements dialect.AnswerReader. Some servers leave the names of events out; the type tells as well.
+// Event implements dialect.AnswerReader.
 func (a *response) Event(name, data []byte) {
-	kind := string(name)
-	if kind == "message" {
-		kind = typeOf(data)
-	}
+	kind := dialect.KindOfEvent(name, data)
 	switch {
 	case a.end != nil:
 	case strings.HasSuffix(kind, ".delta"):
@@ -118,14 +115,6 @@ func outputOf(src []byte, object int) []byte {
 		return at.Of(src)
 	}
 	return nil
-}
-
-// typeOf returns the type of an event, empty when it is none.
-func typeOf(data []byte) string {
-	if jsonspan.Validate(data) != nil {
-		return ""
-	}
-	return jsonspan.MemberText(data, "type")
 }
 
 // maxItems bounds the output of one answer, whatever index a stream names.

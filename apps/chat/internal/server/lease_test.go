@@ -150,11 +150,11 @@ func TestWhatWaitsIsNobodys(t *testing.T) {
 		w.tools = []agent.Tool{{Name: "look", Ask: true, Run: func(context.Context, *agent.Call) (agent.Result, error) { return agent.Result{Text: "a"}, nil }}}
 	})
 	w.goOn()
-	id := w.session()
+	id, second := w.session(), w.beside(func(*Options) {})
+	get[[]message](second, 200, httpCall{method: "GET", path: "/v1/sessions/" + id + "/messages"}) // before there is a call
 	if o := w.say(id, "look"); o.Stop != agent.StopApproval {
 		t.Fatalf("%+v", o)
 	}
-	second := w.beside(func(*Options) {})
 	o := get[outcome](second, 200, httpCall{method: "POST", path: "/v1/sessions/" + id + "/approvals/toolu_1", body: `{"kind":"allow"}`})
 	if o.Text != "seen" {
 		t.Errorf("at the second: %+v", o)
